@@ -1,9 +1,7 @@
 /* Inside libcuda: the state of the process, its objects, and how every API function begins and ends.
  *
- * An API function reads
- *     CUDA_CALL call = cuda_enter_context();
- *     if (call.result != CUDA_SUCCESS)
- *         return call.result;
+ * An API function begins with
+ *     CUDA_ENTER(call, cuda_enter_context());
  * and then does its work. The lock taken on entry is released when `call` goes out of scope. */
 #pragma once
 
@@ -279,6 +277,16 @@ struct cuda_call {
 };
 
 #define CUDA_CALL __attribute__((cleanup(cuda_leave))) struct cuda_call
+/* Declares `call` and enters the driver. Returns from the function if that fails. */
+#define CUDA_ENTER(call, enter)                                                                                        \
+    CUDA_CALL call = enter;                                                                                            \
+    if (call.result != CUDA_SUCCESS)                                                                                   \
+    return call.result
+/* Declares `object`, which a handle names. Returns CUDA_ERROR_INVALID_HANDLE from the function if there is none. */
+#define CUDA_FIND(type, object, find)                                                                                  \
+    type *object = find;                                                                                               \
+    if (!object)                                                                                                       \
+    return CUDA_ERROR_INVALID_HANDLE
 
 /* Takes the lock. For functions that work before cuInit. CUDA_ERROR_DEINITIALIZED if the process is ending inside a
  * call. */

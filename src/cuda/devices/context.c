@@ -69,9 +69,7 @@ void cuda_context_destroy(struct cuda_state *state, struct CUctx_st *context) {
 /* ---- The primary context ---------------------------------------------------------------------------------------- */
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
-    CUDA_CALL call = cuda_enter_device(device);
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_device(device));
     if (!context)
         return CUDA_ERROR_INVALID_VALUE;
     if (!call.state->primary) {
@@ -91,9 +89,7 @@ static void reset_primary(struct cuda_state *state) {
 }
 
 CUresult cuDevicePrimaryCtxRelease(CUdevice device) {
-    CUDA_CALL call = cuda_enter_device(device);
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_device(device));
     if (!call.state->primary)
         return CUDA_ERROR_INVALID_CONTEXT;
     if (--call.state->primary_count == 0)
@@ -102,17 +98,13 @@ CUresult cuDevicePrimaryCtxRelease(CUdevice device) {
 }
 
 CUresult cuDevicePrimaryCtxReset(CUdevice device) {
-    CUDA_CALL call = cuda_enter_device(device);
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_device(device));
     reset_primary(call.state);
     return CUDA_SUCCESS;
 }
 
 CUresult cuDevicePrimaryCtxSetFlags(CUdevice device, unsigned flags) {
-    CUDA_CALL call = cuda_enter_device(device);
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_device(device));
     if (flags & ~known_flags)
         return CUDA_ERROR_INVALID_VALUE;
     call.state->primary_flags = flags;
@@ -122,9 +114,7 @@ CUresult cuDevicePrimaryCtxSetFlags(CUdevice device, unsigned flags) {
 }
 
 CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags, int *active) {
-    CUDA_CALL call = cuda_enter_device(device);
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_device(device));
     if (!flags || !active)
         return CUDA_ERROR_INVALID_VALUE;
     *flags = call.state->primary_flags;
@@ -135,9 +125,7 @@ CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags, int *activ
 /* ---- Contexts of the program ------------------------------------------------------------------------------------ */
 
 static CUresult create(CUcontext *context, unsigned flags, CUdevice device, bool has_affinity) {
-    CUDA_CALL call = cuda_enter_device(device);
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_device(device));
     if (!context || flags & ~known_flags)
         return CUDA_ERROR_INVALID_VALUE;
     if (has_affinity)
@@ -169,9 +157,7 @@ CUresult cuCtxCreate_v2(CUcontext *context, unsigned flags, CUdevice device) {
 }
 
 CUresult cuCtxDestroy(CUcontext context) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     if (!context)
         return CUDA_ERROR_INVALID_VALUE;
     struct CUctx_st *found = find_context(&call, context);
@@ -187,9 +173,7 @@ CUresult cuCtxDetach(CUcontext context) { return cuCtxDestroy(context); }
 
 /* Contexts do not count attachments: attaching returns the current one. */
 CUresult cuCtxAttach(CUcontext *context, unsigned flags) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_context());
     if (!context || flags != 0)
         return CUDA_ERROR_INVALID_VALUE;
     *context = call.context;
@@ -197,18 +181,14 @@ CUresult cuCtxAttach(CUcontext *context, unsigned flags) {
 }
 
 CUresult cuCtxPushCurrent(CUcontext context) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     if (!find_context(&call, context))
         return CUDA_ERROR_INVALID_CONTEXT;
     return cuda_push_context(context) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 CUresult cuCtxPopCurrent(CUcontext *context) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     struct CUctx_st *current = cuda_pop_context();
     if (!current)
         return CUDA_ERROR_INVALID_CONTEXT;
@@ -218,9 +198,7 @@ CUresult cuCtxPopCurrent(CUcontext *context) {
 }
 
 CUresult cuCtxSetCurrent(CUcontext context) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     if (context && !find_context(&call, context))
         return CUDA_ERROR_INVALID_CONTEXT;
     cuda_pop_context();
@@ -230,9 +208,7 @@ CUresult cuCtxSetCurrent(CUcontext context) {
 }
 
 CUresult cuCtxGetCurrent(CUcontext *context) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     if (!context)
         return CUDA_ERROR_INVALID_VALUE;
     *context = cuda_current_context();
@@ -242,9 +218,7 @@ CUresult cuCtxGetCurrent(CUcontext *context) {
 /* ---- Queries ---------------------------------------------------------------------------------------------------- */
 
 CUresult cuCtxGetDevice(CUdevice *device) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     if (!cuda_current_context())
         return CUDA_ERROR_INVALID_CONTEXT;
     if (!device)
@@ -256,9 +230,7 @@ CUresult cuCtxGetDevice(CUdevice *device) {
 CUresult cuCtxGetDevice_v2(CUdevice *device, CUcontext context) {
     if (!context)
         return cuCtxGetDevice(device);
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     if (!find_context(&call, context))
         return CUDA_ERROR_INVALID_CONTEXT;
     if (!device)
@@ -268,9 +240,7 @@ CUresult cuCtxGetDevice_v2(CUdevice *device, CUcontext context) {
 }
 
 CUresult cuCtxGetFlags(unsigned *flags) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_context());
     if (!flags)
         return CUDA_ERROR_INVALID_VALUE;
     *flags = call.context->flags;
@@ -278,9 +248,7 @@ CUresult cuCtxGetFlags(unsigned *flags) {
 }
 
 CUresult cuCtxSetFlags(unsigned flags) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_context());
     if (flags & ~known_flags)
         return CUDA_ERROR_INVALID_VALUE;
     call.context->flags = flags;
@@ -288,9 +256,7 @@ CUresult cuCtxSetFlags(unsigned flags) {
 }
 
 CUresult cuCtxGetId(CUcontext context, unsigned long long *id) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     struct CUctx_st *found = find_context(&call, context ? context : cuda_current_context());
     if (!found)
         return CUDA_ERROR_INVALID_CONTEXT;
@@ -301,9 +267,7 @@ CUresult cuCtxGetId(CUcontext context, unsigned long long *id) {
 }
 
 CUresult cuCtxGetApiVersion(CUcontext context, unsigned *version) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     if (!find_context(&call, context ? context : cuda_current_context()))
         return CUDA_ERROR_INVALID_CONTEXT;
     if (!version)
@@ -321,9 +285,7 @@ CUresult cuCtxSynchronize(void) {
 CUresult cuCtxSynchronize_v2(CUcontext context) {
     if (!context)
         return cuCtxSynchronize();
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     struct CUctx_st *found = find_context(&call, context);
     return found ? found->error : CUDA_ERROR_INVALID_CONTEXT;
 }
@@ -331,9 +293,7 @@ CUresult cuCtxSynchronize_v2(CUcontext context) {
 /* ---- Limits and preferences ------------------------------------------------------------------------------------- */
 
 CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_context());
     switch (limit) {
     case CU_LIMIT_STACK_SIZE:
         if (value > UINT32_MAX)
@@ -360,9 +320,7 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
 }
 
 CUresult cuCtxGetLimit(size_t *value, CUlimit limit) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_context());
     if (!value)
         return CUDA_ERROR_INVALID_VALUE;
     switch (limit) {
@@ -387,9 +345,7 @@ CUresult cuCtxGetLimit(size_t *value, CUlimit limit) {
 }
 
 CUresult cuCtxGetCacheConfig(CUfunc_cache *config) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_context());
     if (!config)
         return CUDA_ERROR_INVALID_VALUE;
     *config = call.context->cache_config;
@@ -397,9 +353,7 @@ CUresult cuCtxGetCacheConfig(CUfunc_cache *config) {
 }
 
 CUresult cuCtxSetCacheConfig(CUfunc_cache config) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_context());
     if (config > CU_FUNC_CACHE_PREFER_EQUAL)
         return CUDA_ERROR_INVALID_VALUE;
     call.context->cache_config = config;
@@ -407,9 +361,7 @@ CUresult cuCtxSetCacheConfig(CUfunc_cache config) {
 }
 
 CUresult cuCtxGetSharedMemConfig(CUsharedconfig *config) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_context());
     if (!config)
         return CUDA_ERROR_INVALID_VALUE;
     *config = CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE;
@@ -418,16 +370,12 @@ CUresult cuCtxGetSharedMemConfig(CUsharedconfig *config) {
 
 /* Accepted and without effect, as on every device since compute capability 5.0. */
 CUresult cuCtxSetSharedMemConfig(CUsharedconfig config) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_context());
     return config > CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
 CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_context());
     if (least)
         *least = CUDA_STREAM_LEAST_PRIORITY;
     if (greatest)
@@ -442,9 +390,7 @@ CUresult cuCtxResetPersistingL2Cache(void) {
 
 /* There is one device, and no context is its own peer. */
 CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_context());
     if (flags != 0)
         return CUDA_ERROR_INVALID_VALUE;
     if (peer == call.context || !find_context(&call, peer))
@@ -453,9 +399,7 @@ CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags) {
 }
 
 CUresult cuCtxDisablePeerAccess(CUcontext peer) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_context());
     return find_context(&call, peer) ? CUDA_ERROR_PEER_ACCESS_NOT_ENABLED : CUDA_ERROR_INVALID_CONTEXT;
 }
 

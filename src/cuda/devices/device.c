@@ -13,9 +13,7 @@ static const char device_bus_id[] = "0000:01:00.0";
 static const CUuuid device_uuid = {{'H', 'e', 'd', 'd', 'l', 'e', '-', 'd', 'e', 'v', 'i', 'c', 'e', '-', '0', '0'}};
 
 CUresult cuDeviceGet(CUdevice *device, int ordinal) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     if (!device)
         return CUDA_ERROR_INVALID_VALUE;
     if (ordinal != 0)
@@ -25,9 +23,7 @@ CUresult cuDeviceGet(CUdevice *device, int ordinal) {
 }
 
 CUresult cuDeviceGetCount(int *count) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     if (!count)
         return CUDA_ERROR_INVALID_VALUE;
     *count = 1;
@@ -48,9 +44,7 @@ CUresult cuDeviceGetName(char *name, int size, CUdevice device) {
 }
 
 CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice device) {
-    CUDA_CALL call = cuda_enter_device(device);
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_device(device));
     if (!uuid)
         return CUDA_ERROR_INVALID_VALUE;
     *uuid = device_uuid;
@@ -59,16 +53,12 @@ CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice device) {
 
 /* Only Windows assigns this number. */
 CUresult cuDeviceGetLuid(char *luid, unsigned *node_mask, CUdevice device) {
-    CUDA_CALL call = cuda_enter_device(device);
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_device(device));
     return luid && node_mask ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuDeviceTotalMem(size_t *bytes, CUdevice device) {
-    CUDA_CALL call = cuda_enter_device(device);
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_device(device));
     if (!bytes)
         return CUDA_ERROR_INVALID_VALUE;
     *bytes = gpu_config(call.gpu)->memory_bytes;
@@ -93,16 +83,12 @@ static CUresult attribute_value(const struct cuda_call *call, CUdevice_attribute
 }
 
 CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device) {
-    CUDA_CALL call = cuda_enter_device(device);
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_device(device));
     return value ? attribute_value(&call, attribute, value) : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuDeviceGetProperties(CUdevprop *properties, CUdevice device) {
-    CUDA_CALL call = cuda_enter_device(device);
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_device(device));
     if (!properties)
         return CUDA_ERROR_INVALID_VALUE;
     const struct gpu_config *c = gpu_config(call.gpu);
@@ -122,9 +108,7 @@ CUresult cuDeviceGetProperties(CUdevprop *properties, CUdevice device) {
 }
 
 CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice device) {
-    CUDA_CALL call = cuda_enter_device(device);
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_device(device));
     if (!major || !minor)
         return CUDA_ERROR_INVALID_VALUE;
     *major = CUDA_COMPUTE_MAJOR;
@@ -134,9 +118,7 @@ CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice device) {
 
 CUresult cuDeviceGetTexture1DLinearMaxWidth(size_t *elements, CUarray_format format, unsigned channels,
                                             CUdevice device) {
-    CUDA_CALL call = cuda_enter_device(device);
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_device(device));
     if (!elements || !cuda_format_bytes(format) || (channels != 1 && channels != 2 && channels != 4))
         return CUDA_ERROR_INVALID_VALUE;
     *elements = CUDA_MAX_LINEAR_TEXELS;
@@ -151,9 +133,7 @@ CUresult cuDeviceGetPCIBusId(char *id, int size, CUdevice device) {
 }
 
 CUresult cuDeviceGetByPCIBusId(CUdevice *device, const char *id) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     unsigned domain = 0, bus, slot, function = 0;
     if (!device || !id)
         return CUDA_ERROR_INVALID_VALUE;
@@ -168,9 +148,7 @@ CUresult cuDeviceGetByPCIBusId(CUdevice *device, const char *id) {
 }
 
 CUresult cuDeviceCanAccessPeer(int *can_access, CUdevice device, CUdevice peer) {
-    CUDA_CALL call = cuda_enter_device(device);
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_device(device));
     if (!can_access)
         return CUDA_ERROR_INVALID_VALUE;
     if (peer != 0)
@@ -181,9 +159,7 @@ CUresult cuDeviceCanAccessPeer(int *can_access, CUdevice device, CUdevice peer) 
 
 /* The query is about two different devices, but there is only one. */
 CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attribute, CUdevice from, CUdevice to) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     (void)attribute;
     (void)from;
     (void)to;
@@ -191,9 +167,7 @@ CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attribute, CU
 }
 
 CUresult cuDeviceGetExecAffinitySupport(int *supported, CUexecAffinityType type, CUdevice device) {
-    CUDA_CALL call = cuda_enter_device(device);
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_device(device));
     if (!supported || type >= CU_EXEC_AFFINITY_TYPE_MAX)
         return CUDA_ERROR_INVALID_VALUE;
     *supported = 0;

@@ -69,9 +69,7 @@ CUresult cuda_capture_graph(struct cuda_call *call, struct cuda_capture *capture
 
 /* Begins a capture into the program's graph, or into a new one. The default stream cannot be captured. */
 static CUresult begin(CUstream stream, CUgraph graph, bool has_graph, CUstreamCaptureMode mode) {
-    CUDA_CALL call = cuda_enter_stream(stream);
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_stream(stream));
     struct CUgraph_st *given = cuda_object_find(&call, graph, CUDA_KIND_GRAPH);
     if (has_graph && !given)
         return CUDA_ERROR_INVALID_VALUE;
@@ -107,9 +105,7 @@ static void leave_capture(struct cuda_call *call, const struct cuda_capture *cap
 }
 
 CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph) {
-    CUDA_CALL call = cuda_enter_stream(stream);
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_stream(stream));
     struct cuda_capture *capture = cuda_capture_of(&call, stream);
     if (!capture || !graph)
         return capture ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_ILLEGAL_STATE;
@@ -124,9 +120,7 @@ CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph) {
 CUresult cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph,
                                 const CUgraphNode **dependencies, const CUgraphEdgeData **edges,
                                 size_t *n_dependencies) {
-    CUDA_CALL call = cuda_enter_stream(stream);
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_stream(stream));
     if (!status)
         return CUDA_ERROR_INVALID_VALUE;
     const struct cuda_capture *capture = cuda_capture_of(&call, stream);
@@ -155,9 +149,7 @@ CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status) {
 CUresult cuStreamUpdateCaptureDependencies(CUstream stream, CUgraphNode *dependencies, const CUgraphEdgeData *edges,
                                            size_t n_dependencies, unsigned flags) {
     (void)edges; /* plain ones */
-    CUDA_CALL call = cuda_enter_stream(stream);
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_stream(stream));
     const struct cuda_capture *capture = cuda_capture_of(&call, stream);
     if (!capture)
         return CUDA_ERROR_ILLEGAL_STATE;

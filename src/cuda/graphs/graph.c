@@ -148,9 +148,7 @@ CUresult cuda_graph_set_kernel(struct cuda_call *call, struct CUgraphNode_st *no
 /* ---- The API: graphs and nodes ----------------------------------------------------------------------------------- */
 
 CUresult cuGraphCreate(CUgraph *graph, unsigned flags) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     if (!graph || flags != 0)
         return CUDA_ERROR_INVALID_VALUE;
     *graph = cuda_graph_new(&call);
@@ -158,9 +156,7 @@ CUresult cuGraphCreate(CUgraph *graph, unsigned flags) {
 }
 
 CUresult cuGraphDestroy(CUgraph graph) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     struct CUgraph_st *found = find_graph(&call, graph);
     if (!found || found->is_child)
         return CUDA_ERROR_INVALID_VALUE;
@@ -169,9 +165,7 @@ CUresult cuGraphDestroy(CUgraph graph) {
 }
 
 CUresult cuGraphClone(CUgraph *clone, CUgraph graph) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     const struct CUgraph_st *found = find_graph(&call, graph);
     if (!found || !clone)
         return CUDA_ERROR_INVALID_VALUE;
@@ -180,9 +174,7 @@ CUresult cuGraphClone(CUgraph *clone, CUgraph graph) {
 }
 
 CUresult cuGraphNodeFindInClone(CUgraphNode *node, CUgraphNode original, CUgraph clone) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     const struct CUgraph_st *found = find_graph(&call, clone);
     if (!found || !node || !original)
         return CUDA_ERROR_INVALID_VALUE;
@@ -194,9 +186,7 @@ CUresult cuGraphNodeFindInClone(CUgraphNode *node, CUgraphNode original, CUgraph
 static CUresult add(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t n_dependencies,
                     CUgraphNodeType type, const void *parameters,
                     CUresult (*set)(struct cuda_call *call, struct CUgraphNode_st *node, const void *parameters)) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     struct CUgraph_st *found = find_graph(&call, graph);
     CUresult result = CUDA_ERROR_INVALID_VALUE;
     if (!found || !node || (set && !parameters))
@@ -333,9 +323,7 @@ static void forget(struct CUgraphNode_st *node, const struct CUgraphNode_st *on)
 }
 
 CUresult cuGraphDestroyNode(CUgraphNode node) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     struct CUgraphNode_st *found = find_node(&call, node);
     if (!found)
         return CUDA_ERROR_INVALID_VALUE;
@@ -355,9 +343,7 @@ CUresult cuGraphDestroyNode(CUgraphNode node) {
 
 /* Edge data asks for launches that overlap, which never happens here. */
 static CUresult change_edges(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, size_t count, bool adds) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     if (!find_graph(&call, graph) || (count && (!from || !to)))
         return CUDA_ERROR_INVALID_VALUE;
     for (size_t i = 0; i < count; i++) {
@@ -412,9 +398,7 @@ static void end_list(const struct list *list, size_t *count) {
 }
 
 static CUresult list_nodes(CUgraph graph, CUgraphNode *nodes, size_t *count, bool only_roots) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     const struct CUgraph_st *found = find_graph(&call, graph);
     if (!found || !count)
         return CUDA_ERROR_INVALID_VALUE;
@@ -435,9 +419,7 @@ CUresult cuGraphGetRootNodes(CUgraph graph, CUgraphNode *nodes, size_t *count) {
 }
 
 CUresult cuGraphGetEdges(CUgraph graph, CUgraphNode *from, CUgraphNode *to, CUgraphEdgeData *data, size_t *count) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     const struct CUgraph_st *found = find_graph(&call, graph);
     if (!found || !count || !from != !to)
         return CUDA_ERROR_INVALID_VALUE;
@@ -450,9 +432,7 @@ CUresult cuGraphGetEdges(CUgraph graph, CUgraphNode *from, CUgraphNode *to, CUgr
 }
 
 CUresult cuGraphNodeGetDependencies(CUgraphNode node, CUgraphNode *nodes, CUgraphEdgeData *data, size_t *count) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     const struct CUgraphNode_st *found = find_node(&call, node);
     if (!found || !count)
         return CUDA_ERROR_INVALID_VALUE;
@@ -464,9 +444,7 @@ CUresult cuGraphNodeGetDependencies(CUgraphNode node, CUgraphNode *nodes, CUgrap
 }
 
 CUresult cuGraphNodeGetDependentNodes(CUgraphNode node, CUgraphNode *nodes, CUgraphEdgeData *data, size_t *count) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     const struct CUgraphNode_st *found = find_node(&call, node);
     if (!found || !count)
         return CUDA_ERROR_INVALID_VALUE;
@@ -480,9 +458,7 @@ CUresult cuGraphNodeGetDependentNodes(CUgraphNode node, CUgraphNode *nodes, CUgr
 }
 
 CUresult cuGraphNodeGetType(CUgraphNode node, CUgraphNodeType *type) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     const struct CUgraphNode_st *found = find_node(&call, node);
     if (!found || !type)
         return CUDA_ERROR_INVALID_VALUE;

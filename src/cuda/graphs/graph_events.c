@@ -6,9 +6,7 @@
 /* ---- Events of nodes --------------------------------------------------------------------------------------------- */
 
 static CUresult get_event(CUgraphNode handle, CUgraphNodeType type, CUevent *event) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     const struct CUgraphNode_st *node = cuda_object_find(&call, handle, CUDA_KIND_GRAPH_NODE);
     if (!node || node->type != type || !event)
         return CUDA_ERROR_INVALID_VALUE;
@@ -19,9 +17,7 @@ static CUresult get_event(CUgraphNode handle, CUgraphNodeType type, CUevent *eve
 /* Sets the event in the graph itself if there is no executable. */
 static CUresult set_event(CUgraphExec executable, bool has_executable, CUgraphNode handle, CUgraphNodeType type,
                           CUevent event) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     struct CUgraphNode_st *node = cuda_object_find(&call, handle, CUDA_KIND_GRAPH_NODE);
     const struct CUgraphExec_st *found = cuda_object_find(&call, executable, CUDA_KIND_GRAPH_EXEC);
     if (has_executable)
@@ -65,9 +61,7 @@ static struct CUgraphNode_st *find_kernel(const struct cuda_call *call, CUgraphN
 
 CUresult cuGraphKernelNodeSetAttribute(CUgraphNode handle, CUlaunchAttributeID attribute,
                                        const CUlaunchAttributeValue *value) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     struct CUgraphNode_st *node = find_kernel(&call, handle);
     if (!node || !value || (unsigned)attribute >= CUDA_STREAM_ATTRIBUTES)
         return CUDA_ERROR_INVALID_VALUE;
@@ -79,9 +73,7 @@ CUresult cuGraphKernelNodeSetAttribute(CUgraphNode handle, CUlaunchAttributeID a
 
 CUresult cuGraphKernelNodeGetAttribute(CUgraphNode handle, CUlaunchAttributeID attribute,
                                        CUlaunchAttributeValue *value) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     const struct CUgraphNode_st *node = find_kernel(&call, handle);
     if (!node || !value || (unsigned)attribute >= CUDA_STREAM_ATTRIBUTES)
         return CUDA_ERROR_INVALID_VALUE;
@@ -92,9 +84,7 @@ CUresult cuGraphKernelNodeGetAttribute(CUgraphNode handle, CUlaunchAttributeID a
 }
 
 CUresult cuGraphKernelNodeCopyAttributes(CUgraphNode to, CUgraphNode from) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     struct CUgraphNode_st *destination = find_kernel(&call, to);
     const struct CUgraphNode_st *source = find_kernel(&call, from);
     if (!destination || !source)
@@ -118,9 +108,7 @@ static const char *describe(const struct CUgraphNode_st *node) {
 
 /* Writes the graph for Graphviz. Child graphs are not drawn. */
 CUresult cuGraphDebugDotPrint(CUgraph handle, const char *path, unsigned flags) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     (void)flags; /* how much detail */
     const struct CUgraph_st *graph = cuda_object_find(&call, handle, CUDA_KIND_GRAPH);
     FILE *file = graph && path ? fopen(path, "w") : NULL;

@@ -41,9 +41,7 @@ void cuda_graph_exec_delete(struct cuda_state *state, struct CUgraphExec_st *exe
 }
 
 CUresult cuGraphInstantiate(CUgraphExec *executable, CUgraph graph, unsigned long long flags) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     const struct CUgraph_st *found = cuda_object_find(&call, graph, CUDA_KIND_GRAPH);
     if (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)
         return cuda_refuse(&call, CUDA_ERROR_NOT_SUPPORTED,
@@ -76,9 +74,7 @@ CUresult cuGraphInstantiateWithParams(CUgraphExec *executable, CUgraph graph,
 }
 
 CUresult cuGraphExecGetFlags(CUgraphExec executable, cuuint64_t *flags) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     const struct CUgraphExec_st *found = cuda_object_find(&call, executable, CUDA_KIND_GRAPH_EXEC);
     if (!found || !flags)
         return CUDA_ERROR_INVALID_VALUE;
@@ -87,9 +83,7 @@ CUresult cuGraphExecGetFlags(CUgraphExec executable, cuuint64_t *flags) {
 }
 
 CUresult cuGraphExecDestroy(CUgraphExec executable) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     struct CUgraphExec_st *found = cuda_object_find(&call, executable, CUDA_KIND_GRAPH_EXEC);
     if (!found)
         return CUDA_ERROR_INVALID_VALUE;
@@ -118,9 +112,7 @@ static CUgraphExecUpdateResult compare(const struct CUgraph_st *old, const struc
 
 /* A graph of the same shape replaces the old one. Its nodes keep the old handles. */
 CUresult cuGraphExecUpdate(CUgraphExec executable, CUgraph graph, CUgraphExecUpdateResultInfo *info) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     struct CUgraphExec_st *found = cuda_object_find(&call, executable, CUDA_KIND_GRAPH_EXEC);
     const struct CUgraph_st *source = cuda_object_find(&call, graph, CUDA_KIND_GRAPH);
     if (!found || !source || !info)
@@ -204,9 +196,7 @@ static CUresult run_graph(struct CUgraph_st *graph, struct CUgraphNode_st *const
 }
 
 static CUresult check(CUgraphExec executable, CUstream stream) {
-    CUDA_CALL call = cuda_enter_stream(stream);
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_stream(stream));
     return cuda_object_find(&call, executable, CUDA_KIND_GRAPH_EXEC) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 

@@ -112,9 +112,7 @@ static const struct CUgraphNode_st *find(const struct cuda_call *call, CUgraphNo
 }
 
 CUresult cuGraphMemAllocNodeGetParams(CUgraphNode handle, CUDA_MEM_ALLOC_NODE_PARAMS *parameters) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     const struct CUgraphNode_st *node = find(&call, handle, CU_GRAPH_NODE_TYPE_MEM_ALLOC);
     if (!node || !parameters)
         return CUDA_ERROR_INVALID_VALUE;
@@ -127,9 +125,7 @@ CUresult cuGraphMemAllocNodeGetParams(CUgraphNode handle, CUDA_MEM_ALLOC_NODE_PA
 }
 
 CUresult cuGraphMemFreeNodeGetParams(CUgraphNode handle, CUdeviceptr *address) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     const struct CUgraphNode_st *node = find(&call, handle, CU_GRAPH_NODE_TYPE_MEM_FREE);
     if (!node || !address)
         return CUDA_ERROR_INVALID_VALUE;
@@ -144,9 +140,7 @@ CUresult cuDeviceGraphMemTrim(CUdevice device) {
 }
 
 CUresult cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attribute, void *value) {
-    CUDA_CALL call = cuda_enter_device(device);
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_device(device));
     if (!value || (unsigned)attribute > CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH)
         return CUDA_ERROR_INVALID_VALUE;
     bool is_mark = attribute == CU_GRAPH_MEM_ATTR_USED_MEM_HIGH || attribute == CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH;
@@ -156,9 +150,7 @@ CUresult cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr
 
 /* Only the high-water marks can be set, and only to 0. */
 CUresult cuDeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attribute, void *value) {
-    CUDA_CALL call = cuda_enter_device(device);
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_device(device));
     if (!value || *(cuuint64_t *)value ||
         (attribute != CU_GRAPH_MEM_ATTR_USED_MEM_HIGH && attribute != CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH))
         return CUDA_ERROR_INVALID_VALUE;

@@ -32,9 +32,7 @@ static void describe_kernel(struct CUgraphNode_st *node, CUDA_KERNEL_NODE_PARAMS
 }
 
 CUresult cuGraphKernelNodeGetParams(CUgraphNode handle, CUDA_KERNEL_NODE_PARAMS *parameters) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     struct CUgraphNode_st *node = find(&call, handle, CU_GRAPH_NODE_TYPE_KERNEL);
     if (!node || !parameters)
         return CUDA_ERROR_INVALID_VALUE;
@@ -43,72 +41,40 @@ CUresult cuGraphKernelNodeGetParams(CUgraphNode handle, CUDA_KERNEL_NODE_PARAMS 
 }
 
 CUresult cuGraphKernelNodeSetParams(CUgraphNode handle, const CUDA_KERNEL_NODE_PARAMS *parameters) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     struct CUgraphNode_st *node = find(&call, handle, CU_GRAPH_NODE_TYPE_KERNEL);
     return node && parameters ? cuda_graph_set_kernel(&call, node, parameters) : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult cuGraphMemcpyNodeGetParams(CUgraphNode handle, CUDA_MEMCPY3D *copy) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    const struct CUgraphNode_st *node = find(&call, handle, CU_GRAPH_NODE_TYPE_MEMCPY);
-    if (!node || !copy)
-        return CUDA_ERROR_INVALID_VALUE;
-    *copy = node->copy;
-    return CUDA_SUCCESS;
-}
-
-CUresult cuGraphMemcpyNodeSetParams(CUgraphNode handle, const CUDA_MEMCPY3D *copy) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    struct CUgraphNode_st *node = find(&call, handle, CU_GRAPH_NODE_TYPE_MEMCPY);
-    if (!node || !copy)
-        return CUDA_ERROR_INVALID_VALUE;
-    node->copy = *copy;
-    return CUDA_SUCCESS;
-}
-
-CUresult cuGraphMemsetNodeGetParams(CUgraphNode handle, CUDA_MEMSET_NODE_PARAMS *parameters) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    const struct CUgraphNode_st *node = find(&call, handle, CU_GRAPH_NODE_TYPE_MEMSET);
-    if (!node || !parameters)
-        return CUDA_ERROR_INVALID_VALUE;
-    *parameters = node->fill;
-    return CUDA_SUCCESS;
-}
-
-CUresult cuGraphMemsetNodeSetParams(CUgraphNode handle, const CUDA_MEMSET_NODE_PARAMS *parameters) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    struct CUgraphNode_st *node = find(&call, handle, CU_GRAPH_NODE_TYPE_MEMSET);
-    if (!node || !parameters)
-        return CUDA_ERROR_INVALID_VALUE;
-    node->fill = *parameters;
-    return CUDA_SUCCESS;
-}
-
-CUresult cuGraphHostNodeGetParams(CUgraphNode handle, CUDA_HOST_NODE_PARAMS *parameters) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    const struct CUgraphNode_st *node = find(&call, handle, CU_GRAPH_NODE_TYPE_HOST);
-    if (!node || !parameters)
-        return CUDA_ERROR_INVALID_VALUE;
-    *parameters = node->host;
-    return CUDA_SUCCESS;
-}
+/* Work that is one member of the node. */
+#define GET(name, node_type, type, member)                                                                             \
+    CUresult name(CUgraphNode handle, type *value) {                                                                   \
+        CUDA_ENTER(call, cuda_enter());                                                                                \
+        const struct CUgraphNode_st *node = find(&call, handle, node_type);                                            \
+        if (!node || !value)                                                                                           \
+            return CUDA_ERROR_INVALID_VALUE;                                                                           \
+        *value = node->member;                                                                                         \
+        return CUDA_SUCCESS;                                                                                           \
+    }
+#define SET(name, node_type, type, member)                                                                             \
+    CUresult name(CUgraphNode handle, const type *value) {                                                             \
+        CUDA_ENTER(call, cuda_enter());                                                                                \
+        struct CUgraphNode_st *node = find(&call, handle, node_type);                                                  \
+        if (!node || !value)                                                                                           \
+            return CUDA_ERROR_INVALID_VALUE;                                                                           \
+        node->member = *value;                                                                                         \
+        return CUDA_SUCCESS;                                                                                           \
+    }
+GET(cuGraphMemcpyNodeGetParams, CU_GRAPH_NODE_TYPE_MEMCPY, CUDA_MEMCPY3D, copy)
+SET(cuGraphMemcpyNodeSetParams, CU_GRAPH_NODE_TYPE_MEMCPY, CUDA_MEMCPY3D, copy)
+GET(cuGraphMemsetNodeGetParams, CU_GRAPH_NODE_TYPE_MEMSET, CUDA_MEMSET_NODE_PARAMS, fill)
+SET(cuGraphMemsetNodeSetParams, CU_GRAPH_NODE_TYPE_MEMSET, CUDA_MEMSET_NODE_PARAMS, fill)
+GET(cuGraphHostNodeGetParams, CU_GRAPH_NODE_TYPE_HOST, CUDA_HOST_NODE_PARAMS, host)
+#undef GET
+#undef SET
 
 CUresult cuGraphHostNodeSetParams(CUgraphNode handle, const CUDA_HOST_NODE_PARAMS *parameters) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     struct CUgraphNode_st *node = find(&call, handle, CU_GRAPH_NODE_TYPE_HOST);
     if (!node || !parameters || !parameters->fn)
         return CUDA_ERROR_INVALID_VALUE;
@@ -117,9 +83,7 @@ CUresult cuGraphHostNodeSetParams(CUgraphNode handle, const CUDA_HOST_NODE_PARAM
 }
 
 CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode handle, CUgraph *child) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     const struct CUgraphNode_st *node = find(&call, handle, CU_GRAPH_NODE_TYPE_GRAPH);
     if (!node || !child)
         return CUDA_ERROR_INVALID_VALUE;
@@ -142,18 +106,14 @@ static struct CUgraphNode_st *find_typed(const struct cuda_call *call, CUgraphEx
 
 CUresult cuGraphExecKernelNodeSetParams(CUgraphExec executable, CUgraphNode handle,
                                         const CUDA_KERNEL_NODE_PARAMS *parameters) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     struct CUgraphNode_st *node = find_typed(&call, executable, handle, CU_GRAPH_NODE_TYPE_KERNEL);
     return node && parameters ? cuda_graph_set_kernel(&call, node, parameters) : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec executable, CUgraphNode handle, const CUDA_MEMCPY3D *copy,
                                         CUcontext context) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     (void)context;
     struct CUgraphNode_st *node = find_typed(&call, executable, handle, CU_GRAPH_NODE_TYPE_MEMCPY);
     if (!node || !copy)
@@ -164,9 +124,7 @@ CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec executable, CUgraphNode hand
 
 CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec executable, CUgraphNode handle,
                                         const CUDA_MEMSET_NODE_PARAMS *parameters, CUcontext context) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     (void)context;
     struct CUgraphNode_st *node = find_typed(&call, executable, handle, CU_GRAPH_NODE_TYPE_MEMSET);
     if (!node || !parameters)
@@ -177,9 +135,7 @@ CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec executable, CUgraphNode hand
 
 CUresult cuGraphExecHostNodeSetParams(CUgraphExec executable, CUgraphNode handle,
                                       const CUDA_HOST_NODE_PARAMS *parameters) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     struct CUgraphNode_st *node = find_typed(&call, executable, handle, CU_GRAPH_NODE_TYPE_HOST);
     if (!node || !parameters || !parameters->fn)
         return CUDA_ERROR_INVALID_VALUE;
@@ -188,9 +144,7 @@ CUresult cuGraphExecHostNodeSetParams(CUgraphExec executable, CUgraphNode handle
 }
 
 CUresult cuGraphNodeSetEnabled(CUgraphExec executable, CUgraphNode handle, unsigned is_enabled) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     struct CUgraphNode_st *node = find_in(&call, executable, handle);
     bool can_be = node && (node->type == CU_GRAPH_NODE_TYPE_KERNEL || node->type == CU_GRAPH_NODE_TYPE_MEMCPY ||
                            node->type == CU_GRAPH_NODE_TYPE_MEMSET);
@@ -201,9 +155,7 @@ CUresult cuGraphNodeSetEnabled(CUgraphExec executable, CUgraphNode handle, unsig
 }
 
 CUresult cuGraphNodeGetEnabled(CUgraphExec executable, CUgraphNode handle, unsigned *is_enabled) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     const struct CUgraphNode_st *node = find_in(&call, executable, handle);
     if (!node || !is_enabled)
         return CUDA_ERROR_INVALID_VALUE;

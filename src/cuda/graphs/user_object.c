@@ -64,9 +64,7 @@ void cuda_graph_let_go(struct cuda_state *state, struct CUgraph_st *graph) {
 /* ---- The API ---------------------------------------------------------------------------------------------------- */
 
 CUresult cuUserObjectCreate(CUuserObject *object, void *resource, CUhostFn destroy, unsigned count, unsigned flags) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     if (!object || !destroy || !count || flags != CU_USER_OBJECT_NO_DESTRUCTOR_SYNC)
         return CUDA_ERROR_INVALID_VALUE;
     struct CUuserObject_st *made = cuda_object_new(&call, CUDA_KIND_USER_OBJECT, sizeof(*made));
@@ -79,9 +77,7 @@ CUresult cuUserObjectCreate(CUuserObject *object, void *resource, CUhostFn destr
 }
 
 CUresult cuUserObjectRetain(CUuserObject handle, unsigned count) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     struct CUuserObject_st *object = find(&call, handle);
     if (!object || !count)
         return CUDA_ERROR_INVALID_VALUE;
@@ -90,9 +86,7 @@ CUresult cuUserObjectRetain(CUuserObject handle, unsigned count) {
 }
 
 CUresult cuUserObjectRelease(CUuserObject handle, unsigned count) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     struct CUuserObject_st *object = find(&call, handle);
     if (!object || !count || count > object->n_references)
         return CUDA_ERROR_INVALID_VALUE;
@@ -102,9 +96,7 @@ CUresult cuUserObjectRelease(CUuserObject handle, unsigned count) {
 
 /* With CU_GRAPH_USER_OBJECT_MOVE the caller's references become the graph's. */
 CUresult cuGraphRetainUserObject(CUgraph handle, CUuserObject user, unsigned count, unsigned flags) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     struct CUgraph_st *graph = cuda_object_find(&call, handle, CUDA_KIND_GRAPH);
     struct CUuserObject_st *object = find(&call, user);
     if (!graph || !object || !count || flags & ~(unsigned)CU_GRAPH_USER_OBJECT_MOVE)
@@ -116,9 +108,7 @@ CUresult cuGraphRetainUserObject(CUgraph handle, CUuserObject user, unsigned cou
 }
 
 CUresult cuGraphReleaseUserObject(CUgraph handle, CUuserObject user, unsigned count) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     struct CUgraph_st *graph = cuda_object_find(&call, handle, CUDA_KIND_GRAPH);
     struct CUuserObject_st *object = find(&call, user);
     struct cuda_graph_held *held = graph && object ? held_by(graph, object) : NULL;

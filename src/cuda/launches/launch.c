@@ -305,9 +305,7 @@ static void record_events(struct cuda_call *call, const CUlaunchConfig *config) 
 CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **parameters, void **extra) {
     if (!config || (config->numAttrs && !config->attrs))
         return CUDA_ERROR_INVALID_VALUE;
-    CUDA_CALL call = cuda_enter_stream(config->hStream);
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_stream(config->hStream));
     struct request request = {
         .function = function,
         .grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
@@ -327,9 +325,7 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, voi
 }
 
 CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void *user) {
-    CUDA_CALL call = cuda_enter_stream(stream);
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_stream(stream));
     if (!function)
         return CUDA_ERROR_INVALID_VALUE;
     struct cuda_capture *capture = cuda_capture_of(&call, stream);

@@ -5,12 +5,8 @@
 #include <string.h>
 
 CUresult cuFuncSetBlockShape(CUfunction function, int x, int y, int z) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    struct CUfunc_st *found = cuda_find_function(&call, function);
-    if (!found)
-        return CUDA_ERROR_INVALID_HANDLE;
+    CUDA_ENTER(call, cuda_enter_context());
+    CUDA_FIND(struct CUfunc_st, found, cuda_find_function(&call, function));
     if (x <= 0 || y <= 0 || z <= 0)
         return CUDA_ERROR_INVALID_VALUE;
     found->block[0] = (uint32_t)x;
@@ -20,34 +16,22 @@ CUresult cuFuncSetBlockShape(CUfunction function, int x, int y, int z) {
 }
 
 CUresult cuFuncSetSharedSize(CUfunction function, unsigned bytes) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    struct CUfunc_st *found = cuda_find_function(&call, function);
-    if (!found)
-        return CUDA_ERROR_INVALID_HANDLE;
+    CUDA_ENTER(call, cuda_enter_context());
+    CUDA_FIND(struct CUfunc_st, found, cuda_find_function(&call, function));
     found->shared_bytes = bytes;
     return CUDA_SUCCESS;
 }
 
 /* The kernel itself knows the size. A smaller one would leave parameters without a value. */
 CUresult cuParamSetSize(CUfunction function, unsigned bytes) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    const struct CUfunc_st *found = cuda_find_function(&call, function);
-    if (!found)
-        return CUDA_ERROR_INVALID_HANDLE;
+    CUDA_ENTER(call, cuda_enter_context());
+    CUDA_FIND(const struct CUfunc_st, found, cuda_find_function(&call, function));
     return bytes < gpu_kernel_function(found->kernel)->parameter_bytes ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
 static CUresult set_parameter(CUfunction function, int offset, const void *value, size_t bytes) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    struct CUfunc_st *found = cuda_find_function(&call, function);
-    if (!found)
-        return CUDA_ERROR_INVALID_HANDLE;
+    CUDA_ENTER(call, cuda_enter_context());
+    CUDA_FIND(struct CUfunc_st, found, cuda_find_function(&call, function));
     uint64_t size = gpu_kernel_function(found->kernel)->parameter_bytes;
     if (!value || offset < 0 || bytes > size || (uint64_t)offset > size - bytes)
         return CUDA_ERROR_INVALID_VALUE;
@@ -73,9 +57,7 @@ CUresult cuLaunchGridAsync(CUfunction function, int width, int height, CUstream 
     struct CUfunc_st set;
     size_t bytes;
     {
-        CUDA_CALL call = cuda_enter_context();
-        if (call.result != CUDA_SUCCESS)
-            return call.result;
+        CUDA_ENTER(call, cuda_enter_context());
         const struct CUfunc_st *found = cuda_find_function(&call, function);
         if (!found)
             return CUDA_ERROR_INVALID_HANDLE;

@@ -45,9 +45,7 @@ static CUdevice device_of(CUmemLocation location) {
 
 CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t bytes, CUmemLocation location, unsigned flags,
                             CUstream stream) {
-    CUDA_CALL call = cuda_enter_stream(stream);
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_stream(stream));
     if (flags != 0)
         return CUDA_ERROR_INVALID_VALUE;
     if (device_of(location) > 0)
@@ -82,9 +80,7 @@ static void advise(struct cuda_advice *page, CUmem_advise advice, CUdevice devic
 }
 
 CUresult cuMemAdvise(CUdeviceptr address, size_t bytes, CUmem_advise advice, CUmemLocation location) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_context());
     if (advice < CU_MEM_ADVISE_SET_READ_MOSTLY || advice > CU_MEM_ADVISE_UNSET_ACCESSED_BY)
         return CUDA_ERROR_INVALID_VALUE;
     if (advice > CU_MEM_ADVISE_UNSET_READ_MOSTLY && device_of(location) > 0)
@@ -171,9 +167,7 @@ static CUresult get(const struct cuda_advice *advice, CUmem_range_attribute attr
 
 CUresult cuMemRangeGetAttributes(void **data, size_t *data_bytes, CUmem_range_attribute *attributes, size_t n,
                                  CUdeviceptr address, size_t bytes) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_context());
     struct range range;
     if (!data || !data_bytes || !attributes || !n)
         return CUDA_ERROR_INVALID_VALUE;

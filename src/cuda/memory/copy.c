@@ -168,9 +168,7 @@ static struct side array_side(CUarray array, size_t offset) {
 }
 
 static CUresult copy_bytes(CUstream stream, struct side to, struct side from, size_t bytes) {
-    CUDA_CALL call = cuda_enter_stream(stream);
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_stream(stream));
     const struct box box = {bytes, 1, 1};
     return copy_in(&call, stream, &to, &from, &box);
 }
@@ -246,9 +244,7 @@ CUresult cuMemcpyPeer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CU
 /* ---- Two and three dimensions ----------------------------------------------------------------------------------- */
 
 CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D *copy, CUstream stream) {
-    CUDA_CALL call = cuda_enter_stream(stream);
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_stream(stream));
     if (!copy)
         return CUDA_ERROR_INVALID_VALUE;
     const struct side from = {copy->srcMemoryType,
@@ -287,9 +283,7 @@ CUresult cuda_copy(const struct cuda_call *call, const CUDA_MEMCPY3D *copy) {
 }
 
 CUresult cuMemcpy3DAsync(const CUDA_MEMCPY3D *copy, CUstream stream) {
-    CUDA_CALL call = cuda_enter_stream(stream);
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_stream(stream));
     if (!copy || copy->srcLOD || copy->dstLOD)
         return CUDA_ERROR_INVALID_VALUE;
     struct cuda_capture *capture = cuda_capture_of(&call, stream);

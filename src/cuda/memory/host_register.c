@@ -60,9 +60,7 @@ static bool can_be_taken(const unsigned char *first, size_t bytes) {
 }
 
 CUresult cuMemHostRegister(void *memory, size_t bytes, unsigned flags) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_context());
     uintptr_t first = (uintptr_t)memory / CUDA_PAGE_BYTES * CUDA_PAGE_BYTES, end;
     if (!memory || !bytes || flags & ~0xfu || __builtin_add_overflow((uintptr_t)memory, bytes, &end) ||
         end > UINTPTR_MAX - CUDA_PAGE_BYTES)
@@ -106,9 +104,7 @@ CUresult cuMemHostRegister(void *memory, size_t bytes, unsigned flags) {
 }
 
 CUresult cuMemHostUnregister(void *memory) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_context());
     uintptr_t first = (uintptr_t)memory / CUDA_PAGE_BYTES * CUDA_PAGE_BYTES;
     struct cuda_allocation *allocation = memory ? cuda_table_get(&call.state->host_memory, first) : NULL;
     if (!memory)

@@ -31,9 +31,7 @@ static CUresult open_handle(const struct cuda_call *call, const char *function, 
 }
 
 CUresult cuIpcGetMemHandle(CUipcMemHandle *handle, CUdeviceptr address) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_context());
     const struct cuda_allocation *allocation = cuda_find_allocation(&call, address);
     if (!handle || !allocation || allocation->kind != CUDA_MEMORY_DEVICE)
         return CUDA_ERROR_INVALID_VALUE;
@@ -42,9 +40,7 @@ CUresult cuIpcGetMemHandle(CUipcMemHandle *handle, CUdeviceptr address) {
 }
 
 CUresult cuIpcOpenMemHandle(CUdeviceptr *address, CUipcMemHandle handle, unsigned flags) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_context());
     if (!address || flags != CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS)
         return CUDA_ERROR_INVALID_VALUE;
     return open_handle(&call, "cuIpcOpenMemHandle", &handle);
@@ -58,9 +54,7 @@ CUresult cuIpcCloseMemHandle(CUdeviceptr address) {
 }
 
 CUresult cuIpcGetEventHandle(CUipcEventHandle *handle, CUevent event) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_context());
     const struct CUevent_st *found = cuda_object_find(&call, event, CUDA_KIND_EVENT);
     if (!handle || !found || !(found->flags & CU_EVENT_INTERPROCESS))
         return handle ? CUDA_ERROR_INVALID_HANDLE : CUDA_ERROR_INVALID_VALUE;
@@ -69,9 +63,7 @@ CUresult cuIpcGetEventHandle(CUipcEventHandle *handle, CUevent event) {
 }
 
 CUresult cuIpcOpenEventHandle(CUevent *event, CUipcEventHandle handle) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_context());
     return event ? open_handle(&call, "cuIpcOpenEventHandle", &handle) : CUDA_ERROR_INVALID_VALUE;
 }
 

@@ -68,9 +68,7 @@ static struct cuda_allocation *allocate(struct cuda_call *call, enum cuda_memory
 /* ---- Device memory ---------------------------------------------------------------------------------------------- */
 
 CUresult cuMemGetInfo(size_t *free_bytes, size_t *total_bytes) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_context());
     if (!free_bytes || !total_bytes)
         return CUDA_ERROR_INVALID_VALUE;
     uint64_t total = gpu_config(call.gpu)->memory_bytes, used = gpu_memory_used(call.gpu);
@@ -80,9 +78,7 @@ CUresult cuMemGetInfo(size_t *free_bytes, size_t *total_bytes) {
 }
 
 CUresult cuMemAlloc(CUdeviceptr *address, size_t bytes) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_context());
     if (!address || !bytes)
         return CUDA_ERROR_INVALID_VALUE;
     const struct cuda_allocation *allocation = allocate(&call, CUDA_MEMORY_DEVICE, bytes, 0);
@@ -94,9 +90,7 @@ CUresult cuMemAlloc(CUdeviceptr *address, size_t bytes) {
 
 CUresult cuMemAllocPitch(CUdeviceptr *address, size_t *pitch, size_t width_bytes, size_t height,
                          unsigned element_bytes) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_context());
     if (!address || !pitch || !width_bytes || !height)
         return CUDA_ERROR_INVALID_VALUE;
     if (element_bytes != 4 && element_bytes != 8 && element_bytes != 16)
@@ -128,9 +122,7 @@ CUresult cuMemFree(CUdeviceptr address) {
 }
 
 CUresult cuMemGetAddressRange(CUdeviceptr *base, size_t *bytes, CUdeviceptr address) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_context());
     uint64_t found_base, found_bytes;
     if (!gpu_find_allocation(call.gpu, address, &found_base, &found_bytes))
         return CUDA_ERROR_NOT_FOUND;
@@ -160,18 +152,14 @@ static CUresult allocate_from_pool(struct cuda_call *call, CUdeviceptr *address,
 }
 
 CUresult cuMemAllocAsync(CUdeviceptr *address, size_t bytes, CUstream stream) {
-    CUDA_CALL call = cuda_enter_stream(stream);
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_stream(stream));
     struct cuda_capture *capture = cuda_capture_of(&call, stream);
     return capture ? cuda_capture_allocation(&call, capture, address, bytes)
                    : allocate_from_pool(&call, address, bytes, cuda_current_pool(&call));
 }
 
 CUresult cuMemAllocFromPoolAsync(CUdeviceptr *address, size_t bytes, CUmemoryPool pool, CUstream stream) {
-    CUDA_CALL call = cuda_enter_stream(stream);
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_stream(stream));
     struct CUmemPoolHandle_st *found = cuda_object_find(&call, pool, CUDA_KIND_POOL);
     if (!found)
         return CUDA_ERROR_INVALID_VALUE;
@@ -181,9 +169,7 @@ CUresult cuMemAllocFromPoolAsync(CUdeviceptr *address, size_t bytes, CUmemoryPoo
 }
 
 CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
-    CUDA_CALL call = cuda_enter_stream(stream);
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_stream(stream));
     struct cuda_capture *capture = cuda_capture_of(&call, stream);
     return capture ? cuda_capture_free(&call, capture, address) : release(&call, address);
 }
@@ -191,9 +177,7 @@ CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
 /* ---- Host memory ------------------------------------------------------------------------------------------------ */
 
 CUresult cuMemHostAlloc(void **memory, size_t bytes, unsigned flags) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_context());
     const unsigned known = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
     if (!memory || !bytes || flags & ~known)
         return CUDA_ERROR_INVALID_VALUE;
@@ -207,9 +191,7 @@ CUresult cuMemHostAlloc(void **memory, size_t bytes, unsigned flags) {
 CUresult cuMemAllocHost(void **memory, size_t bytes) { return cuMemHostAlloc(memory, bytes, 0); }
 
 CUresult cuMemFreeHost(void *memory) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_context());
     if (!memory)
         return CUDA_SUCCESS;
     struct cuda_allocation *allocation = cuda_table_get(&call.state->host_memory, (uintptr_t)memory);
@@ -237,9 +219,7 @@ struct cuda_allocation *cuda_find_host_memory(const struct cuda_call *call, uint
 }
 
 CUresult cuMemHostGetDevicePointer(CUdeviceptr *address, void *memory, unsigned flags) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_context());
     if (!address || flags != 0)
         return CUDA_ERROR_INVALID_VALUE;
     const struct cuda_allocation *allocation = cuda_find_host_memory(&call, (uintptr_t)memory);
@@ -250,9 +230,7 @@ CUresult cuMemHostGetDevicePointer(CUdeviceptr *address, void *memory, unsigned 
 }
 
 CUresult cuMemHostGetFlags(unsigned *flags, void *memory) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_context());
     const struct cuda_allocation *allocation = flags ? cuda_find_host_memory(&call, (uintptr_t)memory) : NULL;
     if (!allocation || allocation->kind != CUDA_MEMORY_HOST)
         return CUDA_ERROR_INVALID_VALUE;
@@ -263,9 +241,7 @@ CUresult cuMemHostGetFlags(unsigned *flags, void *memory) {
 /* ---- Managed memory --------------------------------------------------------------------------------------------- */
 
 CUresult cuMemAllocManaged(CUdeviceptr *address, size_t bytes, unsigned flags) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_context());
     if (!address || !bytes || (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST))
         return CUDA_ERROR_INVALID_VALUE;
     if (!gpu_is_unified(call.gpu))

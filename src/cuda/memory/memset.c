@@ -34,9 +34,7 @@ CUresult cuda_fill(const struct cuda_call *call, const CUDA_MEMSET_NODE_PARAMS *
 
 static CUresult fill(CUstream stream, CUdeviceptr to, size_t pitch, uint32_t value, unsigned bytes, size_t width,
                      size_t height) {
-    CUDA_CALL call = cuda_enter_stream(stream);
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_stream(stream));
     const CUDA_MEMSET_NODE_PARAMS parameters = {to, pitch, value, bytes, width, height};
     struct cuda_capture *capture = cuda_capture_of(&call, stream);
     return capture ? cuda_capture_fill(&call, capture, &parameters) : cuda_fill(&call, &parameters);

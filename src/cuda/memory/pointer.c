@@ -80,9 +80,7 @@ static bool find(const struct cuda_call *call, CUdeviceptr *address, struct cuda
 }
 
 CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdeviceptr address) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     struct cuda_allocation found;
     if (!data || !find(&call, &address, &found))
         return CUDA_ERROR_INVALID_VALUE;
@@ -108,9 +106,7 @@ static size_t attribute_bytes(CUpointer_attribute attribute) {
 
 /* An unknown pointer is not an error here: its attributes are NULL, 0, and device -2. */
 CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute *attributes, void **data, CUdeviceptr address) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     if (!count || !attributes || !data)
         return CUDA_ERROR_INVALID_VALUE;
     struct cuda_allocation found;
@@ -131,9 +127,7 @@ CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute *attributes,
 /* The one attribute that can be set asks for a property that always holds: copies are complete when the call
  * returns. */
 CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute, CUdeviceptr address) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     struct cuda_allocation found;
     if (!value || attribute != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS || !find(&call, &address, &found))
         return CUDA_ERROR_INVALID_VALUE;

@@ -28,9 +28,7 @@ struct CUmemPoolHandle_st *cuda_current_pool(struct cuda_call *call) {
 }
 
 CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *pool, CUdevice device) {
-    CUDA_CALL call = cuda_enter_device(device);
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_device(device));
     if (!pool)
         return CUDA_ERROR_INVALID_VALUE;
     *pool = default_pool(&call);
@@ -38,9 +36,7 @@ CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *pool, CUdevice device) {
 }
 
 CUresult cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice device) {
-    CUDA_CALL call = cuda_enter_device(device);
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_device(device));
     if (!pool)
         return CUDA_ERROR_INVALID_VALUE;
     *pool = cuda_current_pool(&call);
@@ -48,9 +44,7 @@ CUresult cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice device) {
 }
 
 CUresult cuDeviceSetMemPool(CUdevice device, CUmemoryPool pool) {
-    CUDA_CALL call = cuda_enter_device(device);
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_device(device));
     struct CUmemPoolHandle_st *found = cuda_object_find(&call, pool, CUDA_KIND_POOL);
     if (!found)
         return CUDA_ERROR_INVALID_VALUE;
@@ -59,9 +53,7 @@ CUresult cuDeviceSetMemPool(CUdevice device, CUmemoryPool pool) {
 }
 
 CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *properties) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     if (!pool || !properties || properties->allocType != CU_MEM_ALLOCATION_TYPE_PINNED)
         return CUDA_ERROR_INVALID_VALUE;
     if (properties->handleTypes != CU_MEM_HANDLE_TYPE_NONE || properties->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
@@ -74,9 +66,7 @@ CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *properties) {
 }
 
 CUresult cuMemPoolDestroy(CUmemoryPool pool) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     struct CUmemPoolHandle_st *found = cuda_object_find(&call, pool, CUDA_KIND_POOL);
     if (!found || found->is_default)
         return CUDA_ERROR_INVALID_VALUE;
@@ -94,9 +84,7 @@ CUresult cuMemPoolDestroy(CUmemoryPool pool) {
 }
 
 CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t bytes_to_keep) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     (void)bytes_to_keep;
     return cuda_object_find(&call, pool, CUDA_KIND_POOL) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
@@ -111,9 +99,7 @@ static bool is_attribute(CUmemPool_attribute attribute) {
 }
 
 CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void *value) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     struct CUmemPoolHandle_st *found = cuda_object_find(&call, pool, CUDA_KIND_POOL);
     if (!found || !value || !is_attribute(attribute))
         return CUDA_ERROR_INVALID_VALUE;
@@ -128,9 +114,7 @@ CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute,
 }
 
 CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void *value) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     const struct CUmemPoolHandle_st *found = cuda_object_find(&call, pool, CUDA_KIND_POOL);
     if (!found || !value || !is_attribute(attribute))
         return CUDA_ERROR_INVALID_VALUE;
@@ -147,9 +131,7 @@ CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute,
 }
 
 CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *access, size_t count) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     if (!cuda_object_find(&call, pool, CUDA_KIND_POOL) || (count && !access))
         return CUDA_ERROR_INVALID_VALUE;
     for (size_t i = 0; i < count; i++)
@@ -161,9 +143,7 @@ CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *access, si
 }
 
 CUresult cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool pool, CUmemLocation *location) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     if (!flags || !location || !cuda_object_find(&call, pool, CUDA_KIND_POOL))
         return CUDA_ERROR_INVALID_VALUE;
     bool is_device = location->type == CU_MEM_LOCATION_TYPE_DEVICE && location->id == 0;

@@ -50,9 +50,7 @@ static struct cuda_mapping *find_mapping(const struct cuda_call *call, uint64_t 
 /* The program cannot choose the address of the range. */
 CUresult cuMemAddressReserve(CUdeviceptr *address, size_t bytes, size_t alignment, CUdeviceptr wish,
                              unsigned long long flags) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     (void)wish;
     if (!address || !bytes || bytes % GRANULARITY || flags || (alignment & (alignment - 1)))
         return CUDA_ERROR_INVALID_VALUE;
@@ -66,9 +64,7 @@ CUresult cuMemAddressReserve(CUdeviceptr *address, size_t bytes, size_t alignmen
 }
 
 CUresult cuMemAddressFree(CUdeviceptr address, size_t bytes) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     const uint64_t *reserved = cuda_table_get(&call.state->ranges, address);
     if (!reserved || *reserved != bytes)
         return CUDA_ERROR_INVALID_VALUE;
@@ -88,9 +84,7 @@ static bool is_ours(const CUmemAllocationProp *properties) {
 
 CUresult cuMemGetAllocationGranularity(size_t *bytes, const CUmemAllocationProp *properties,
                                        CUmemAllocationGranularity_flags option) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     if (!bytes || !is_ours(properties) || option > CU_MEM_ALLOC_GRANULARITY_RECOMMENDED)
         return CUDA_ERROR_INVALID_VALUE;
     *bytes = GRANULARITY;
@@ -99,9 +93,7 @@ CUresult cuMemGetAllocationGranularity(size_t *bytes, const CUmemAllocationProp 
 
 CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t bytes, const CUmemAllocationProp *properties,
                      unsigned long long flags) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     if (!handle || !bytes || bytes % GRANULARITY || !is_ours(properties) || flags)
         return CUDA_ERROR_INVALID_VALUE;
     if (properties->requestedHandleTypes != CU_MEM_HANDLE_TYPE_NONE)
@@ -121,9 +113,7 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t bytes, const C
 }
 
 CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     struct cuda_pages *pages = find_pages(&call, handle);
     if (!pages)
         return CUDA_ERROR_INVALID_VALUE;
@@ -133,9 +123,7 @@ CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
 }
 
 CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *properties, CUmemGenericAllocationHandle handle) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     const struct cuda_pages *pages = find_pages(&call, handle);
     if (!pages || !properties)
         return CUDA_ERROR_INVALID_VALUE;
@@ -144,9 +132,7 @@ CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *properties,
 }
 
 CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *address) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     const struct cuda_mapping *mapping = find_mapping(&call, (uintptr_t)address);
     if (!mapping || !handle)
         return CUDA_ERROR_INVALID_VALUE;
@@ -169,9 +155,7 @@ static bool is_reserved(const struct cuda_call *call, uint64_t address, uint64_t
 
 CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset, CUmemGenericAllocationHandle handle,
                   unsigned long long flags) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     struct cuda_pages *pages = find_pages(&call, handle);
     if (!pages || !bytes || flags || (address | bytes | offset) % GRANULARITY || offset > pages->bytes ||
         bytes > pages->bytes - offset || !is_reserved(&call, address, bytes))
@@ -187,9 +171,7 @@ CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset, CUmemGeneric
 
 /* All mappings that begin in the range must end in it, and it must not cut one. */
 CUresult cuMemUnmap(CUdeviceptr address, size_t bytes) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     const struct cuda_mapping *first = find_mapping(&call, address);
     if (!bytes || !first || first->address != address)
         return CUDA_ERROR_INVALID_VALUE;
@@ -213,9 +195,7 @@ CUresult cuMemUnmap(CUdeviceptr address, size_t bytes) {
 }
 
 CUresult cuMemSetAccess(CUdeviceptr address, size_t bytes, const CUmemAccessDesc *access, size_t count) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     if (!bytes || !access || !count || !gpu_host(call.gpu, address, bytes) || !find_mapping(&call, address))
         return CUDA_ERROR_INVALID_VALUE;
     for (size_t i = 0; i < count; i++)
@@ -225,9 +205,7 @@ CUresult cuMemSetAccess(CUdeviceptr address, size_t bytes, const CUmemAccessDesc
 }
 
 CUresult cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location, CUdeviceptr address) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     if (!flags || !location || !find_mapping(&call, address))
         return CUDA_ERROR_INVALID_VALUE;
     *flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;

@@ -114,37 +114,27 @@ CUresult cuda_function_set_attribute(const struct cuda_call *call, struct CUfunc
 }
 
 CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    const struct CUfunc_st *found = cuda_find_function(&call, function);
-    if (!found)
-        return CUDA_ERROR_INVALID_HANDLE;
+    CUDA_ENTER(call, cuda_enter_context());
+    CUDA_FIND(const struct CUfunc_st, found, cuda_find_function(&call, function));
     return value ? cuda_function_attribute(&call, found, attribute, value) : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_context());
     struct CUfunc_st *found = cuda_find_function(&call, function);
     return found ? cuda_function_set_attribute(&call, found, attribute, value) : CUDA_ERROR_INVALID_HANDLE;
 }
 
 /* Preferences between L1 cache and shared memory, and of bank sizes, are accepted and have no effect. */
 CUresult cuFuncSetCacheConfig(CUfunction function, CUfunc_cache config) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_context());
     if (!cuda_find_function(&call, function))
         return CUDA_ERROR_INVALID_HANDLE;
     return config > CU_FUNC_CACHE_PREFER_EQUAL ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
 CUresult cuFuncSetSharedMemConfig(CUfunction function, CUsharedconfig config) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_context());
     if (!cuda_find_function(&call, function))
         return CUDA_ERROR_INVALID_HANDLE;
     return config > CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
@@ -153,12 +143,8 @@ CUresult cuFuncSetSharedMemConfig(CUfunction function, CUsharedconfig config) {
 /* ---- Queries ---------------------------------------------------------------------------------------------------- */
 
 CUresult cuFuncGetModule(CUmodule *module, CUfunction function) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    const struct CUfunc_st *found = cuda_find_function(&call, function);
-    if (!found)
-        return CUDA_ERROR_INVALID_HANDLE;
+    CUDA_ENTER(call, cuda_enter());
+    CUDA_FIND(const struct CUfunc_st, found, cuda_find_function(&call, function));
     if (!module)
         return CUDA_ERROR_INVALID_VALUE;
     *module = found->module;
@@ -166,12 +152,8 @@ CUresult cuFuncGetModule(CUmodule *module, CUfunction function) {
 }
 
 CUresult cuFuncGetName(const char **name, CUfunction function) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    const struct CUfunc_st *found = cuda_find_function(&call, function);
-    if (!found)
-        return CUDA_ERROR_INVALID_HANDLE;
+    CUDA_ENTER(call, cuda_enter());
+    CUDA_FIND(const struct CUfunc_st, found, cuda_find_function(&call, function));
     if (!name)
         return CUDA_ERROR_INVALID_VALUE;
     *name = gpu_kernel_name(found->kernel);
@@ -179,12 +161,8 @@ CUresult cuFuncGetName(const char **name, CUfunction function) {
 }
 
 CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, size_t *bytes) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    const struct CUfunc_st *found = cuda_find_function(&call, function);
-    if (!found)
-        return CUDA_ERROR_INVALID_HANDLE;
+    CUDA_ENTER(call, cuda_enter());
+    CUDA_FIND(const struct CUfunc_st, found, cuda_find_function(&call, function));
     const struct ptx_function *ptx = gpu_kernel_function(found->kernel);
     if (!offset || index >= ptx->n_parameters)
         return CUDA_ERROR_INVALID_VALUE;
@@ -195,9 +173,7 @@ CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, s
 }
 
 CUresult cuFuncIsLoaded(CUfunctionLoadingState *state, CUfunction function) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     if (!cuda_find_function(&call, function))
         return CUDA_ERROR_INVALID_HANDLE;
     if (!state)
@@ -207,8 +183,6 @@ CUresult cuFuncIsLoaded(CUfunctionLoadingState *state, CUfunction function) {
 }
 
 CUresult cuFuncLoad(CUfunction function) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     return cuda_find_function(&call, function) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }

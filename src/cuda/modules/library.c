@@ -20,9 +20,7 @@ static CUresult make(struct cuda_call *call, CUlibrary *library, struct CUmod_st
 /* The options say how the image is kept, which does not matter to a module that has its own copy. */
 CUresult cuLibraryLoadData(CUlibrary *library, const void *image, CUjit_option *jit_options, void **jit_values,
                            unsigned n_jit_options, CUlibraryOption *options, void **values, unsigned n_options) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     if (!library || (n_options && (!options || !values)))
         return CUDA_ERROR_INVALID_VALUE;
     struct CUmod_st *module;
@@ -35,9 +33,7 @@ CUresult cuLibraryLoadData(CUlibrary *library, const void *image, CUjit_option *
 CUresult cuHeddleLoadRegistered(CUlibrary *library, const void *image, const char *kind, const char *name);
 
 CUresult cuHeddleLoadRegistered(CUlibrary *library, const void *image, const char *kind, const char *name) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     char user[512];
     snprintf(user, sizeof(user), "%s '%s' of %s", kind, name, cuda_object_file(image));
     struct CUmod_st *module;
@@ -49,9 +45,7 @@ CUresult cuHeddleLoadRegistered(CUlibrary *library, const void *image, const cha
 
 CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *path, CUjit_option *jit_options, void **jit_values,
                                unsigned n_jit_options, CUlibraryOption *options, void **values, unsigned n_options) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     if (!library || (n_options && (!options || !values)))
         return CUDA_ERROR_INVALID_VALUE;
     struct CUmod_st *module;
@@ -60,24 +54,16 @@ CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *path, CUjit_optio
 }
 
 CUresult cuLibraryUnload(CUlibrary library) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    struct CUlib_st *found = cuda_object_find(&call, library, CUDA_KIND_LIBRARY);
-    if (!found)
-        return CUDA_ERROR_INVALID_HANDLE;
+    CUDA_ENTER(call, cuda_enter());
+    CUDA_FIND(struct CUlib_st, found, cuda_object_find(&call, library, CUDA_KIND_LIBRARY));
     cuda_module_destroy(call.state, found->module);
     cuda_object_delete(call.state, found);
     return CUDA_SUCCESS;
 }
 
 CUresult cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *name) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    const struct CUlib_st *found = cuda_object_find(&call, library, CUDA_KIND_LIBRARY);
-    if (!found)
-        return CUDA_ERROR_INVALID_HANDLE;
+    CUDA_ENTER(call, cuda_enter());
+    CUDA_FIND(const struct CUlib_st, found, cuda_object_find(&call, library, CUDA_KIND_LIBRARY));
     if (!kernel || !name)
         return CUDA_ERROR_INVALID_VALUE;
     struct CUfunc_st *function;
@@ -88,12 +74,8 @@ CUresult cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *nam
 }
 
 CUresult cuLibraryGetKernelCount(unsigned *count, CUlibrary library) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    const struct CUlib_st *found = cuda_object_find(&call, library, CUDA_KIND_LIBRARY);
-    if (!found)
-        return CUDA_ERROR_INVALID_HANDLE;
+    CUDA_ENTER(call, cuda_enter());
+    CUDA_FIND(const struct CUlib_st, found, cuda_object_find(&call, library, CUDA_KIND_LIBRARY));
     if (!count)
         return CUDA_ERROR_INVALID_VALUE;
     *count = cuda_module_kernel_count(found->module);
@@ -101,23 +83,15 @@ CUresult cuLibraryGetKernelCount(unsigned *count, CUlibrary library) {
 }
 
 CUresult cuLibraryEnumerateKernels(CUkernel *kernels, unsigned size, CUlibrary library) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    const struct CUlib_st *found = cuda_object_find(&call, library, CUDA_KIND_LIBRARY);
-    if (!found)
-        return CUDA_ERROR_INVALID_HANDLE;
+    CUDA_ENTER(call, cuda_enter());
+    CUDA_FIND(const struct CUlib_st, found, cuda_object_find(&call, library, CUDA_KIND_LIBRARY));
     return kernels ? cuda_module_kernels(&call, found->module, (struct CUfunc_st **)(void *)kernels, size)
                    : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuLibraryGetModule(CUmodule *module, CUlibrary library) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    const struct CUlib_st *found = cuda_object_find(&call, library, CUDA_KIND_LIBRARY);
-    if (!found)
-        return CUDA_ERROR_INVALID_HANDLE;
+    CUDA_ENTER(call, cuda_enter_context());
+    CUDA_FIND(const struct CUlib_st, found, cuda_object_find(&call, library, CUDA_KIND_LIBRARY));
     if (!module)
         return CUDA_ERROR_INVALID_VALUE;
     *module = found->module;
@@ -125,9 +99,7 @@ CUresult cuLibraryGetModule(CUmodule *module, CUlibrary library) {
 }
 
 CUresult cuLibraryGetGlobal(CUdeviceptr *address, size_t *bytes, CUlibrary library, const char *name) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_context());
     const struct CUlib_st *found = cuda_object_find(&call, library, CUDA_KIND_LIBRARY);
     return found ? cuda_module_global(found->module, name, address, bytes) : CUDA_ERROR_INVALID_HANDLE;
 }
@@ -138,12 +110,8 @@ CUresult cuLibraryGetManaged(CUdeviceptr *address, size_t *bytes, CUlibrary libr
 }
 
 CUresult cuKernelGetFunction(CUfunction *function, CUkernel kernel) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    struct CUfunc_st *found = find_kernel(&call, kernel);
-    if (!found)
-        return CUDA_ERROR_INVALID_HANDLE;
+    CUDA_ENTER(call, cuda_enter_context());
+    CUDA_FIND(struct CUfunc_st, found, find_kernel(&call, kernel));
     if (!function)
         return CUDA_ERROR_INVALID_VALUE;
     *function = found;
@@ -151,12 +119,8 @@ CUresult cuKernelGetFunction(CUfunction *function, CUkernel kernel) {
 }
 
 CUresult cuKernelGetLibrary(CUlibrary *library, CUkernel kernel) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    const struct CUfunc_st *found = find_kernel(&call, kernel);
-    if (!found)
-        return CUDA_ERROR_INVALID_HANDLE;
+    CUDA_ENTER(call, cuda_enter());
+    CUDA_FIND(const struct CUfunc_st, found, find_kernel(&call, kernel));
     if (!library)
         return CUDA_ERROR_INVALID_VALUE;
     *library = found->module->library;
@@ -170,27 +134,19 @@ CUresult cuKernelGetParamInfo(CUkernel kernel, size_t index, size_t *offset, siz
 }
 
 CUresult cuKernelGetAttribute(int *value, CUfunction_attribute attribute, CUkernel kernel, CUdevice device) {
-    CUDA_CALL call = cuda_enter_device(device);
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    const struct CUfunc_st *found = find_kernel(&call, kernel);
-    if (!found)
-        return CUDA_ERROR_INVALID_HANDLE;
+    CUDA_ENTER(call, cuda_enter_device(device));
+    CUDA_FIND(const struct CUfunc_st, found, find_kernel(&call, kernel));
     return value ? cuda_function_attribute(&call, found, attribute, value) : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel kernel, CUdevice device) {
-    CUDA_CALL call = cuda_enter_device(device);
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_device(device));
     struct CUfunc_st *found = find_kernel(&call, kernel);
     return found ? cuda_function_set_attribute(&call, found, attribute, value) : CUDA_ERROR_INVALID_HANDLE;
 }
 
 CUresult cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice device) {
-    CUDA_CALL call = cuda_enter_device(device);
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_device(device));
     if (!find_kernel(&call, kernel))
         return CUDA_ERROR_INVALID_HANDLE;
     return config > CU_FUNC_CACHE_PREFER_EQUAL ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;

@@ -117,9 +117,7 @@ static CUresult check_type(const struct CUlinkState_st *link, CUjitInputType typ
 }
 
 CUresult cuLinkCreate(unsigned n_options, CUjit_option *options, void **values, CUlinkState *state) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_context());
     if (!state || (n_options && (!options || !values)))
         return CUDA_ERROR_INVALID_VALUE;
     struct CUlinkState_st *link = cuda_object_new(&call, CUDA_KIND_LINK, sizeof(*link));
@@ -130,9 +128,7 @@ CUresult cuLinkCreate(unsigned n_options, CUjit_option *options, void **values, 
 
 CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void *data, size_t bytes, const char *name,
                        unsigned n_options, CUjit_option *options, void **values) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_context());
     struct CUlinkState_st *link = cuda_object_find(&call, state, CUDA_KIND_LINK);
     if (!link || link->image)
         return CUDA_ERROR_INVALID_HANDLE;
@@ -155,9 +151,7 @@ CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void *data, size_
 
 CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char *path, unsigned n_options,
                        CUjit_option *options, void **values) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_context());
     struct CUlinkState_st *link = cuda_object_find(&call, state, CUDA_KIND_LINK);
     if (!link || link->image)
         return CUDA_ERROR_INVALID_HANDLE;
@@ -177,9 +171,7 @@ CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char *path,
 
 /* Missing and duplicate symbols show when the whole is loaded, so this loads it once, for the messages. */
 CUresult cuLinkComplete(CUlinkState state, void **cubin, size_t *bytes) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_context());
     struct CUlinkState_st *link = cuda_object_find(&call, state, CUDA_KIND_LINK);
     if (!link || link->image || !link->n_texts)
         return link && !link->image ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_INVALID_HANDLE;
@@ -212,12 +204,8 @@ void cuda_link_destroy(struct cuda_state *state, struct CUlinkState_st *link) {
 }
 
 CUresult cuLinkDestroy(CUlinkState state) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    struct CUlinkState_st *link = cuda_object_find(&call, state, CUDA_KIND_LINK);
-    if (!link)
-        return CUDA_ERROR_INVALID_HANDLE;
+    CUDA_ENTER(call, cuda_enter());
+    CUDA_FIND(struct CUlinkState_st, link, cuda_object_find(&call, state, CUDA_KIND_LINK));
     cuda_link_destroy(call.state, link);
     return CUDA_SUCCESS;
 }

@@ -232,9 +232,7 @@ CUresult cuda_module_kernels(struct cuda_call *call, struct CUmod_st *module, st
 
 CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned n_options, CUjit_option *options,
                             void **values) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_context());
     return module ? cuda_module_load(&call, module, NULL, image, 0, n_options, options, values)
                   : CUDA_ERROR_INVALID_VALUE;
 }
@@ -248,19 +246,13 @@ CUresult cuModuleLoadFatBinary(CUmodule *module, const void *image) {
 }
 
 CUresult cuModuleLoad(CUmodule *module, const char *path) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_context());
     return module ? cuda_module_load_file(&call, module, path, 0, NULL, NULL) : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuModuleUnload(CUmodule module) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    struct CUmod_st *found = cuda_object_find(&call, module, CUDA_KIND_MODULE);
-    if (!found)
-        return CUDA_ERROR_INVALID_HANDLE;
+    CUDA_ENTER(call, cuda_enter_context());
+    CUDA_FIND(struct CUmod_st, found, cuda_object_find(&call, module, CUDA_KIND_MODULE));
     if (found->library)
         return CUDA_ERROR_NOT_PERMITTED; /* cuLibraryUnload unloads it */
     cuda_module_destroy(call.state, found);
@@ -268,9 +260,7 @@ CUresult cuModuleUnload(CUmodule module) {
 }
 
 CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *mode) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter());
     if (!mode)
         return CUDA_ERROR_INVALID_VALUE;
     *mode = CU_MODULE_EAGER_LOADING;
@@ -278,22 +268,14 @@ CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *mode) {
 }
 
 CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    struct CUmod_st *found = cuda_object_find(&call, module, CUDA_KIND_MODULE);
-    if (!found)
-        return CUDA_ERROR_INVALID_HANDLE;
+    CUDA_ENTER(call, cuda_enter_context());
+    CUDA_FIND(struct CUmod_st, found, cuda_object_find(&call, module, CUDA_KIND_MODULE));
     return function && name ? cuda_module_function(&call, found, name, function) : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuModuleGetFunctionCount(unsigned *count, CUmodule module) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    const struct CUmod_st *found = cuda_object_find(&call, module, CUDA_KIND_MODULE);
-    if (!found)
-        return CUDA_ERROR_INVALID_HANDLE;
+    CUDA_ENTER(call, cuda_enter_context());
+    CUDA_FIND(const struct CUmod_st, found, cuda_object_find(&call, module, CUDA_KIND_MODULE));
     if (!count)
         return CUDA_ERROR_INVALID_VALUE;
     *count = cuda_module_kernel_count(found);
@@ -301,19 +283,13 @@ CUresult cuModuleGetFunctionCount(unsigned *count, CUmodule module) {
 }
 
 CUresult cuModuleEnumerateFunctions(CUfunction *functions, unsigned size, CUmodule module) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    struct CUmod_st *found = cuda_object_find(&call, module, CUDA_KIND_MODULE);
-    if (!found)
-        return CUDA_ERROR_INVALID_HANDLE;
+    CUDA_ENTER(call, cuda_enter_context());
+    CUDA_FIND(struct CUmod_st, found, cuda_object_find(&call, module, CUDA_KIND_MODULE));
     return functions ? cuda_module_kernels(&call, found, functions, size) : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuModuleGetGlobal(CUdeviceptr *address, size_t *bytes, CUmodule module, const char *name) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_context());
     struct CUmod_st *found = cuda_object_find(&call, module, CUDA_KIND_MODULE);
     return found ? cuda_module_global(found, name, address, bytes) : CUDA_ERROR_INVALID_HANDLE;
 }

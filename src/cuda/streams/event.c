@@ -2,9 +2,7 @@
 #include "cuda/internal.h"
 
 CUresult cuEventCreate(CUevent *event, unsigned flags) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_context());
     const unsigned known = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
     if (!event || flags & ~known)
         return CUDA_ERROR_INVALID_VALUE;
@@ -17,12 +15,8 @@ CUresult cuEventCreate(CUevent *event, unsigned flags) {
 }
 
 CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned flags) {
-    CUDA_CALL call = cuda_enter_stream(stream);
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    struct CUevent_st *found = cuda_object_find(&call, event, CUDA_KIND_EVENT);
-    if (!found)
-        return CUDA_ERROR_INVALID_HANDLE;
+    CUDA_ENTER(call, cuda_enter_stream(stream));
+    CUDA_FIND(struct CUevent_st, found, cuda_object_find(&call, event, CUDA_KIND_EVENT));
     if (flags & ~(unsigned)CU_EVENT_RECORD_EXTERNAL)
         return CUDA_ERROR_INVALID_VALUE;
     found->capture = cuda_capture_of(&call, stream);
@@ -36,9 +30,7 @@ CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned flags) 
 CUresult cuEventRecord(CUevent event, CUstream stream) { return cuEventRecordWithFlags(event, stream, 0); }
 
 static CUresult check(CUevent event) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_context());
     return cuda_object_find(&call, event, CUDA_KIND_EVENT) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
@@ -47,9 +39,7 @@ CUresult cuEventQuery(CUevent event) { return check(event); }
 CUresult cuEventSynchronize(CUevent event) { return check(event); }
 
 CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_context());
     const struct CUevent_st *first = cuda_object_find(&call, start, CUDA_KIND_EVENT);
     const struct CUevent_st *second = cuda_object_find(&call, end, CUDA_KIND_EVENT);
     if (!first || !second)
@@ -63,12 +53,8 @@ CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end) {
 }
 
 CUresult cuEventDestroy(CUevent event) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    struct CUevent_st *found = cuda_object_find(&call, event, CUDA_KIND_EVENT);
-    if (!found)
-        return CUDA_ERROR_INVALID_HANDLE;
+    CUDA_ENTER(call, cuda_enter_context());
+    CUDA_FIND(struct CUevent_st, found, cuda_object_find(&call, event, CUDA_KIND_EVENT));
     cuda_object_delete(call.state, found);
     return CUDA_SUCCESS;
 }

@@ -5,9 +5,7 @@
 #include <string.h>
 
 CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned flags, int priority) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_context());
     if (!stream || flags & ~(unsigned)CU_STREAM_NON_BLOCKING)
         return CUDA_ERROR_INVALID_VALUE;
     struct CUstream_st *made = cuda_object_new(&call, CUDA_KIND_STREAM, sizeof(*made));
@@ -25,12 +23,8 @@ CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned flags, int priori
 CUresult cuStreamCreate(CUstream *stream, unsigned flags) { return cuStreamCreateWithPriority(stream, flags, 0); }
 
 CUresult cuStreamDestroy(CUstream stream) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    struct CUstream_st *found = cuda_object_find(&call, stream, CUDA_KIND_STREAM);
-    if (!found)
-        return CUDA_ERROR_INVALID_HANDLE;
+    CUDA_ENTER(call, cuda_enter_context());
+    CUDA_FIND(struct CUstream_st, found, cuda_object_find(&call, stream, CUDA_KIND_STREAM));
     cuda_object_delete(call.state, found);
     return CUDA_SUCCESS;
 }
@@ -46,9 +40,7 @@ CUresult cuStreamSynchronize(CUstream stream) {
 }
 
 CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
-    CUDA_CALL call = cuda_enter_stream(stream);
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_stream(stream));
     if (flags & ~(unsigned)CU_EVENT_WAIT_EXTERNAL)
         return CUDA_ERROR_INVALID_VALUE;
     const struct CUevent_st *found = cuda_object_find(&call, event, CUDA_KIND_EVENT);
@@ -59,9 +51,7 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
 }
 
 CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void *user, unsigned flags) {
-    CUDA_CALL call = cuda_enter_stream(stream);
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_stream(stream));
     if (!callback || flags != 0)
         return CUDA_ERROR_INVALID_VALUE;
     if (cuda_capture_of(&call, stream))
@@ -72,9 +62,7 @@ CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void *u
 }
 
 CUresult cuStreamAttachMemAsync(CUstream stream, CUdeviceptr address, size_t bytes, unsigned flags) {
-    CUDA_CALL call = cuda_enter_stream(stream);
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_stream(stream));
     (void)bytes;
     const struct cuda_allocation *allocation = cuda_find_allocation(&call, address);
     bool is_flag = flags == CU_MEM_ATTACH_GLOBAL || flags == CU_MEM_ATTACH_HOST || flags == CU_MEM_ATTACH_SINGLE;
@@ -90,50 +78,23 @@ static const struct CUstream_st *made_with(const struct cuda_call *call, CUstrea
     return found ? found : &standard;
 }
 
-CUresult cuStreamGetPriority(CUstream stream, int *priority) {
-    CUDA_CALL call = cuda_enter_stream(stream);
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    if (!priority)
-        return CUDA_ERROR_INVALID_VALUE;
-    *priority = made_with(&call, stream)->priority;
-    return CUDA_SUCCESS;
-}
-
-CUresult cuStreamGetFlags(CUstream stream, unsigned *flags) {
-    CUDA_CALL call = cuda_enter_stream(stream);
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    if (!flags)
-        return CUDA_ERROR_INVALID_VALUE;
-    *flags = made_with(&call, stream)->flags;
-    return CUDA_SUCCESS;
-}
-
-CUresult cuStreamGetId(CUstream stream, unsigned long long *id) {
-    CUDA_CALL call = cuda_enter_stream(stream);
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    if (!id)
-        return CUDA_ERROR_INVALID_VALUE;
-    *id = made_with(&call, stream)->id;
-    return CUDA_SUCCESS;
-}
-
-CUresult cuStreamGetDevice(CUstream stream, CUdevice *device) {
-    CUDA_CALL call = cuda_enter_stream(stream);
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    if (!device)
-        return CUDA_ERROR_INVALID_VALUE;
-    *device = 0;
-    return CUDA_SUCCESS;
-}
+/* A query for each property of a stream. */
+#define GET(name, type, property)                                                                                      \
+    CUresult name(CUstream stream, type *value) {                                                                      \
+        CUDA_ENTER(call, cuda_enter_stream(stream));                                                                   \
+        if (!value)                                                                                                    \
+            return CUDA_ERROR_INVALID_VALUE;                                                                           \
+        *value = property;                                                                                             \
+        return CUDA_SUCCESS;                                                                                           \
+    }
+GET(cuStreamGetPriority, int, made_with(&call, stream)->priority)
+GET(cuStreamGetFlags, unsigned, made_with(&call, stream)->flags)
+GET(cuStreamGetId, unsigned long long, made_with(&call, stream)->id)
+GET(cuStreamGetDevice, CUdevice, 0)
+#undef GET
 
 CUresult cuStreamGetCtx(CUstream stream, CUcontext *context) {
-    CUDA_CALL call = cuda_enter_stream(stream);
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_stream(stream));
     if (!context)
         return CUDA_ERROR_INVALID_VALUE;
     const struct CUstream_st *found = made_with(&call, stream);
@@ -154,9 +115,7 @@ static CUlaunchAttributeValue *attributes_of(const struct cuda_call *call, CUstr
 }
 
 CUresult cuStreamSetAttribute(CUstream stream, CUstreamAttrID attribute, const CUstreamAttrValue *value) {
-    CUDA_CALL call = cuda_enter_stream(stream);
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_stream(stream));
     if (!value || (unsigned)attribute >= CUDA_STREAM_ATTRIBUTES)
         return CUDA_ERROR_INVALID_VALUE;
     attributes_of(&call, stream)[attribute] = *value;
@@ -164,9 +123,7 @@ CUresult cuStreamSetAttribute(CUstream stream, CUstreamAttrID attribute, const C
 }
 
 CUresult cuStreamGetAttribute(CUstream stream, CUstreamAttrID attribute, CUstreamAttrValue *value) {
-    CUDA_CALL call = cuda_enter_stream(stream);
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_stream(stream));
     if (!value || (unsigned)attribute >= CUDA_STREAM_ATTRIBUTES)
         return CUDA_ERROR_INVALID_VALUE;
     *value = attributes_of(&call, stream)[attribute];
@@ -174,9 +131,7 @@ CUresult cuStreamGetAttribute(CUstream stream, CUstreamAttrID attribute, CUstrea
 }
 
 CUresult cuStreamCopyAttributes(CUstream to, CUstream from) {
-    CUDA_CALL call = cuda_enter_stream(to);
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_stream(to));
     bool is_default = !from || from == CU_STREAM_LEGACY || from == CU_STREAM_PER_THREAD;
     if (!is_default && !cuda_object_find(&call, from, CUDA_KIND_STREAM))
         return CUDA_ERROR_INVALID_HANDLE;

@@ -66,16 +66,12 @@ void cuda_array_destroy(struct cuda_state *state, struct CUarray_st *array) {
 }
 
 CUresult cuArray3DCreate(CUarray *array, const CUDA_ARRAY3D_DESCRIPTOR *descriptor) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_context());
     return array && descriptor ? create(&call, array, descriptor) : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuArrayCreate(CUarray *array, const CUDA_ARRAY_DESCRIPTOR *descriptor) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_context());
     if (!array || !descriptor)
         return CUDA_ERROR_INVALID_VALUE;
     const CUDA_ARRAY3D_DESCRIPTOR full = {
@@ -88,12 +84,8 @@ CUresult cuArrayCreate(CUarray *array, const CUDA_ARRAY_DESCRIPTOR *descriptor) 
 }
 
 CUresult cuArray3DGetDescriptor(CUDA_ARRAY3D_DESCRIPTOR *descriptor, CUarray array) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    const struct CUarray_st *found = cuda_object_find(&call, array, CUDA_KIND_ARRAY);
-    if (!found)
-        return CUDA_ERROR_INVALID_HANDLE;
+    CUDA_ENTER(call, cuda_enter_context());
+    CUDA_FIND(const struct CUarray_st, found, cuda_object_find(&call, array, CUDA_KIND_ARRAY));
     if (!descriptor)
         return CUDA_ERROR_INVALID_VALUE;
     *descriptor = found->descriptor;
@@ -112,9 +104,7 @@ CUresult cuArrayGetDescriptor(CUDA_ARRAY_DESCRIPTOR *descriptor, CUarray array) 
 }
 
 CUresult cuArrayDestroy(CUarray array) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_context());
     struct CUarray_st *found = cuda_object_find(&call, array, CUDA_KIND_ARRAY);
     if (!found || found->is_level)
         return CUDA_ERROR_INVALID_HANDLE;
@@ -152,9 +142,7 @@ static void destroy_levels(struct cuda_state *state, struct CUmipmappedArray_st 
 }
 
 CUresult cuMipmappedArrayCreate(CUmipmappedArray *array, const CUDA_ARRAY3D_DESCRIPTOR *descriptor, unsigned n_levels) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_context());
     if (!array || !descriptor || !n_levels)
         return CUDA_ERROR_INVALID_VALUE;
     struct CUmipmappedArray_st *made = cuda_object_new(&call, CUDA_KIND_MIPMAP, sizeof(*made));
@@ -173,12 +161,8 @@ CUresult cuMipmappedArrayCreate(CUmipmappedArray *array, const CUDA_ARRAY3D_DESC
 }
 
 CUresult cuMipmappedArrayGetLevel(CUarray *array, CUmipmappedArray mipmap, unsigned level) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    const struct CUmipmappedArray_st *found = cuda_object_find(&call, mipmap, CUDA_KIND_MIPMAP);
-    if (!found)
-        return CUDA_ERROR_INVALID_HANDLE;
+    CUDA_ENTER(call, cuda_enter_context());
+    CUDA_FIND(const struct CUmipmappedArray_st, found, cuda_object_find(&call, mipmap, CUDA_KIND_MIPMAP));
     if (!array || level >= found->n_levels)
         return CUDA_ERROR_INVALID_VALUE;
     *array = found->level[level];
@@ -186,12 +170,8 @@ CUresult cuMipmappedArrayGetLevel(CUarray *array, CUmipmappedArray mipmap, unsig
 }
 
 CUresult cuMipmappedArrayDestroy(CUmipmappedArray mipmap) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    struct CUmipmappedArray_st *found = cuda_object_find(&call, mipmap, CUDA_KIND_MIPMAP);
-    if (!found)
-        return CUDA_ERROR_INVALID_HANDLE;
+    CUDA_ENTER(call, cuda_enter_context());
+    CUDA_FIND(struct CUmipmappedArray_st, found, cuda_object_find(&call, mipmap, CUDA_KIND_MIPMAP));
     destroy_levels(call.state, found);
     return CUDA_SUCCESS;
 }

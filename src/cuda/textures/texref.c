@@ -49,9 +49,7 @@ static void *find_reference(struct cuda_call *call, CUmodule handle, const char 
 }
 
 CUresult cuModuleGetTexRef(CUtexref *texture, CUmodule module, const char *name) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_context());
     if (!texture)
         return CUDA_ERROR_INVALID_VALUE;
     CUresult result;
@@ -62,9 +60,7 @@ CUresult cuModuleGetTexRef(CUtexref *texture, CUmodule module, const char *name)
 }
 
 CUresult cuModuleGetSurfRef(CUsurfref *surface, CUmodule module, const char *name) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_context());
     if (!surface)
         return CUDA_ERROR_INVALID_VALUE;
     CUresult result;
@@ -87,12 +83,8 @@ static CUresult update(struct cuda_call *call, struct CUtexref_st *texref, const
 }
 
 CUresult cuTexRefSetArray(CUtexref texture, CUarray array, unsigned flags) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    struct CUtexref_st *found = cuda_object_find(&call, texture, CUDA_KIND_TEXREF);
-    if (!found)
-        return CUDA_ERROR_INVALID_HANDLE;
+    CUDA_ENTER(call, cuda_enter_context());
+    CUDA_FIND(struct CUtexref_st, found, cuda_object_find(&call, texture, CUDA_KIND_TEXREF));
     if (flags != CU_TRSA_OVERRIDE_FORMAT)
         return CUDA_ERROR_INVALID_VALUE;
     struct CUtexref_st wanted = *found;
@@ -102,12 +94,8 @@ CUresult cuTexRefSetArray(CUtexref texture, CUarray array, unsigned flags) {
 }
 
 CUresult cuTexRefSetMipmappedArray(CUtexref texture, CUmipmappedArray mipmap, unsigned flags) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    struct CUtexref_st *found = cuda_object_find(&call, texture, CUDA_KIND_TEXREF);
-    if (!found)
-        return CUDA_ERROR_INVALID_HANDLE;
+    CUDA_ENTER(call, cuda_enter_context());
+    CUDA_FIND(struct CUtexref_st, found, cuda_object_find(&call, texture, CUDA_KIND_TEXREF));
     if (flags != CU_TRSA_OVERRIDE_FORMAT)
         return CUDA_ERROR_INVALID_VALUE;
     struct CUtexref_st wanted = *found;
@@ -131,12 +119,8 @@ static size_t align_and_clip(const struct cuda_call *call, CUdeviceptr *address,
 }
 
 CUresult cuTexRefSetAddress(size_t *offset, CUtexref texture, CUdeviceptr address, size_t bytes) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    struct CUtexref_st *found = cuda_object_find(&call, texture, CUDA_KIND_TEXREF);
-    if (!found)
-        return CUDA_ERROR_INVALID_HANDLE;
+    CUDA_ENTER(call, cuda_enter_context());
+    CUDA_FIND(struct CUtexref_st, found, cuda_object_find(&call, texture, CUDA_KIND_TEXREF));
     size_t shift = align_and_clip(&call, &address, &bytes);
     if (shift && !offset)
         return CUDA_ERROR_INVALID_VALUE;
@@ -156,12 +140,8 @@ CUresult cuTexRefSetAddress(size_t *offset, CUtexref texture, CUdeviceptr addres
 
 CUresult cuTexRefSetAddress2D(CUtexref texture, const CUDA_ARRAY_DESCRIPTOR *descriptor, CUdeviceptr address,
                               size_t pitch) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    struct CUtexref_st *found = cuda_object_find(&call, texture, CUDA_KIND_TEXREF);
-    if (!found)
-        return CUDA_ERROR_INVALID_HANDLE;
+    CUDA_ENTER(call, cuda_enter_context());
+    CUDA_FIND(struct CUtexref_st, found, cuda_object_find(&call, texture, CUDA_KIND_TEXREF));
     uint64_t base, bytes;
     if (!descriptor ||
         (gpu_find_allocation(call.gpu, address, &base, &bytes) && (address - base) % CUDA_PITCH_ALIGNMENT != 0))
@@ -183,22 +163,14 @@ CUresult cuTexRefSetAddress2D(CUtexref texture, const CUDA_ARRAY_DESCRIPTOR *des
 }
 
 CUresult cuSurfRefSetArray(CUsurfref surface, CUarray array, unsigned flags) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    struct CUsurfref_st *found = cuda_object_find(&call, surface, CUDA_KIND_SURFREF);
-    if (!found)
-        return CUDA_ERROR_INVALID_HANDLE;
+    CUDA_ENTER(call, cuda_enter_context());
+    CUDA_FIND(struct CUsurfref_st, found, cuda_object_find(&call, surface, CUDA_KIND_SURFREF));
     return flags ? CUDA_ERROR_INVALID_VALUE : cuda_surfref_apply(&call, found, array);
 }
 
 CUresult cuSurfRefGetArray(CUarray *array, CUsurfref surface) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    const struct CUsurfref_st *found = cuda_object_find(&call, surface, CUDA_KIND_SURFREF);
-    if (!found)
-        return CUDA_ERROR_INVALID_HANDLE;
+    CUDA_ENTER(call, cuda_enter_context());
+    CUDA_FIND(const struct CUsurfref_st, found, cuda_object_find(&call, surface, CUDA_KIND_SURFREF));
     if (!array || !found->array)
         return CUDA_ERROR_INVALID_VALUE;
     *array = found->array;
@@ -207,9 +179,7 @@ CUresult cuSurfRefGetArray(CUarray *array, CUsurfref surface) {
 
 /* A module's references are visible to all its kernels, so naming one for a kernel has no effect. */
 CUresult cuParamSetTexRef(CUfunction function, int unit, CUtexref texture) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_context());
     if (!cuda_find_function(&call, function) || !cuda_object_find(&call, texture, CUDA_KIND_TEXREF))
         return CUDA_ERROR_INVALID_HANDLE;
     return unit == CU_PARAM_TR_DEFAULT ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
@@ -218,12 +188,8 @@ CUresult cuParamSetTexRef(CUfunction function, int unit, CUtexref texture) {
 /* ---- Settings --------------------------------------------------------------------------------------------------- */
 
 CUresult cuTexRefSetFormat(CUtexref texture, CUarray_format format, int channels) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    struct CUtexref_st *found = cuda_object_find(&call, texture, CUDA_KIND_TEXREF);
-    if (!found)
-        return CUDA_ERROR_INVALID_HANDLE;
+    CUDA_ENTER(call, cuda_enter_context());
+    CUDA_FIND(struct CUtexref_st, found, cuda_object_find(&call, texture, CUDA_KIND_TEXREF));
     if (!cuda_format_bytes(format) || (channels != 1 && channels != 2 && channels != 4))
         return CUDA_ERROR_INVALID_VALUE;
     struct CUtexref_st wanted = *found;
@@ -237,12 +203,8 @@ CUresult cuTexRefSetFormat(CUtexref texture, CUarray_format format, int channels
 }
 
 CUresult cuTexRefSetAddressMode(CUtexref texture, int dimension, CUaddress_mode mode) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    struct CUtexref_st *found = cuda_object_find(&call, texture, CUDA_KIND_TEXREF);
-    if (!found)
-        return CUDA_ERROR_INVALID_HANDLE;
+    CUDA_ENTER(call, cuda_enter_context());
+    CUDA_FIND(struct CUtexref_st, found, cuda_object_find(&call, texture, CUDA_KIND_TEXREF));
     if (dimension < 0 || dimension > 2)
         return CUDA_ERROR_INVALID_VALUE;
     struct CUtexref_st wanted = *found;
@@ -250,49 +212,24 @@ CUresult cuTexRefSetAddressMode(CUtexref texture, int dimension, CUaddress_mode 
     return update(&call, found, &wanted);
 }
 
-CUresult cuTexRefSetFilterMode(CUtexref texture, CUfilter_mode mode) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    struct CUtexref_st *found = cuda_object_find(&call, texture, CUDA_KIND_TEXREF);
-    if (!found)
-        return CUDA_ERROR_INVALID_HANDLE;
-    struct CUtexref_st wanted = *found;
-    wanted.texture.filterMode = mode;
-    return update(&call, found, &wanted);
-}
-
-CUresult cuTexRefSetMipmapFilterMode(CUtexref texture, CUfilter_mode mode) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    struct CUtexref_st *found = cuda_object_find(&call, texture, CUDA_KIND_TEXREF);
-    if (!found)
-        return CUDA_ERROR_INVALID_HANDLE;
-    struct CUtexref_st wanted = *found;
-    wanted.texture.mipmapFilterMode = mode;
-    return update(&call, found, &wanted);
-}
-
-CUresult cuTexRefSetMipmapLevelBias(CUtexref texture, float bias) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    struct CUtexref_st *found = cuda_object_find(&call, texture, CUDA_KIND_TEXREF);
-    if (!found)
-        return CUDA_ERROR_INVALID_HANDLE;
-    struct CUtexref_st wanted = *found;
-    wanted.texture.mipmapLevelBias = bias;
-    return update(&call, found, &wanted);
-}
+/* A call for each setting that is one member. */
+#define SET(name, type, field)                                                                                         \
+    CUresult name(CUtexref texture, type value) {                                                                      \
+        CUDA_ENTER(call, cuda_enter_context());                                                                        \
+        CUDA_FIND(struct CUtexref_st, found, cuda_object_find(&call, texture, CUDA_KIND_TEXREF));                      \
+        struct CUtexref_st wanted = *found;                                                                            \
+        wanted.texture.field = value;                                                                                  \
+        return update(&call, found, &wanted);                                                                          \
+    }
+SET(cuTexRefSetFilterMode, CUfilter_mode, filterMode)
+SET(cuTexRefSetMipmapFilterMode, CUfilter_mode, mipmapFilterMode)
+SET(cuTexRefSetMipmapLevelBias, float, mipmapLevelBias)
+SET(cuTexRefSetFlags, unsigned, flags)
+#undef SET
 
 CUresult cuTexRefSetMipmapLevelClamp(CUtexref texture, float least, float most) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    struct CUtexref_st *found = cuda_object_find(&call, texture, CUDA_KIND_TEXREF);
-    if (!found)
-        return CUDA_ERROR_INVALID_HANDLE;
+    CUDA_ENTER(call, cuda_enter_context());
+    CUDA_FIND(struct CUtexref_st, found, cuda_object_find(&call, texture, CUDA_KIND_TEXREF));
     struct CUtexref_st wanted = *found;
     wanted.texture.minMipmapLevelClamp = least;
     wanted.texture.maxMipmapLevelClamp = most;
@@ -301,23 +238,15 @@ CUresult cuTexRefSetMipmapLevelClamp(CUtexref texture, float least, float most) 
 
 /* Stored, but without effect: filters are isotropic. */
 CUresult cuTexRefSetMaxAnisotropy(CUtexref texture, unsigned maximum) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    struct CUtexref_st *found = cuda_object_find(&call, texture, CUDA_KIND_TEXREF);
-    if (!found)
-        return CUDA_ERROR_INVALID_HANDLE;
+    CUDA_ENTER(call, cuda_enter_context());
+    CUDA_FIND(struct CUtexref_st, found, cuda_object_find(&call, texture, CUDA_KIND_TEXREF));
     found->texture.maxAnisotropy = maximum;
     return CUDA_SUCCESS;
 }
 
 CUresult cuTexRefSetBorderColor(CUtexref texture, float *color) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    struct CUtexref_st *found = cuda_object_find(&call, texture, CUDA_KIND_TEXREF);
-    if (!found)
-        return CUDA_ERROR_INVALID_HANDLE;
+    CUDA_ENTER(call, cuda_enter_context());
+    CUDA_FIND(struct CUtexref_st, found, cuda_object_find(&call, texture, CUDA_KIND_TEXREF));
     if (!color)
         return CUDA_ERROR_INVALID_VALUE;
     struct CUtexref_st wanted = *found;
@@ -325,27 +254,11 @@ CUresult cuTexRefSetBorderColor(CUtexref texture, float *color) {
     return update(&call, found, &wanted);
 }
 
-CUresult cuTexRefSetFlags(CUtexref texture, unsigned flags) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    struct CUtexref_st *found = cuda_object_find(&call, texture, CUDA_KIND_TEXREF);
-    if (!found)
-        return CUDA_ERROR_INVALID_HANDLE;
-    struct CUtexref_st wanted = *found;
-    wanted.texture.flags = flags;
-    return update(&call, found, &wanted);
-}
-
 /* ---- Queries ---------------------------------------------------------------------------------------------------- */
 
 CUresult cuTexRefGetAddress(CUdeviceptr *address, CUtexref texture) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    const struct CUtexref_st *found = cuda_object_find(&call, texture, CUDA_KIND_TEXREF);
-    if (!found)
-        return CUDA_ERROR_INVALID_HANDLE;
+    CUDA_ENTER(call, cuda_enter_context());
+    CUDA_FIND(const struct CUtexref_st, found, cuda_object_find(&call, texture, CUDA_KIND_TEXREF));
     bool has_array = found->resource.resType == CU_RESOURCE_TYPE_ARRAY ||
                      found->resource.resType == CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
     if (!address || (found->is_bound && has_array))
@@ -357,12 +270,8 @@ CUresult cuTexRefGetAddress(CUdeviceptr *address, CUtexref texture) {
 }
 
 CUresult cuTexRefGetArray(CUarray *array, CUtexref texture) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    const struct CUtexref_st *found = cuda_object_find(&call, texture, CUDA_KIND_TEXREF);
-    if (!found)
-        return CUDA_ERROR_INVALID_HANDLE;
+    CUDA_ENTER(call, cuda_enter_context());
+    CUDA_FIND(const struct CUtexref_st, found, cuda_object_find(&call, texture, CUDA_KIND_TEXREF));
     if (!array || !found->is_bound || found->resource.resType != CU_RESOURCE_TYPE_ARRAY)
         return CUDA_ERROR_INVALID_VALUE;
     *array = found->resource.res.array.hArray;
@@ -370,27 +279,19 @@ CUresult cuTexRefGetArray(CUarray *array, CUtexref texture) {
 }
 
 CUresult cuTexRefGetMipmappedArray(CUmipmappedArray *mipmap, CUtexref texture) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    const struct CUtexref_st *found = cuda_object_find(&call, texture, CUDA_KIND_TEXREF);
-    if (!found)
-        return CUDA_ERROR_INVALID_HANDLE;
+    CUDA_ENTER(call, cuda_enter_context());
+    CUDA_FIND(const struct CUtexref_st, found, cuda_object_find(&call, texture, CUDA_KIND_TEXREF));
     if (!mipmap || !found->is_bound || found->resource.resType != CU_RESOURCE_TYPE_MIPMAPPED_ARRAY)
         return CUDA_ERROR_INVALID_VALUE;
     *mipmap = found->resource.res.mipmap.hMipmappedArray;
     return CUDA_SUCCESS;
 }
 
-/* The rows of queries for one setting each. */
+/* A query for each of them. */
 #define GET(name, type, field)                                                                                         \
     CUresult name(type *value, CUtexref texture) {                                                                     \
-        CUDA_CALL call = cuda_enter_context();                                                                         \
-        if (call.result != CUDA_SUCCESS)                                                                               \
-            return call.result;                                                                                        \
-        const struct CUtexref_st *found = cuda_object_find(&call, texture, CUDA_KIND_TEXREF);                          \
-        if (!found)                                                                                                    \
-            return CUDA_ERROR_INVALID_HANDLE;                                                                          \
+        CUDA_ENTER(call, cuda_enter_context());                                                                        \
+        CUDA_FIND(const struct CUtexref_st, found, cuda_object_find(&call, texture, CUDA_KIND_TEXREF));                \
         if (!value)                                                                                                    \
             return CUDA_ERROR_INVALID_VALUE;                                                                           \
         *value = found->texture.field;                                                                                 \
@@ -403,12 +304,8 @@ GET(cuTexRefGetFlags, unsigned, flags)
 #undef GET
 
 CUresult cuTexRefGetMaxAnisotropy(int *maximum, CUtexref texture) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    const struct CUtexref_st *found = cuda_object_find(&call, texture, CUDA_KIND_TEXREF);
-    if (!found)
-        return CUDA_ERROR_INVALID_HANDLE;
+    CUDA_ENTER(call, cuda_enter_context());
+    CUDA_FIND(const struct CUtexref_st, found, cuda_object_find(&call, texture, CUDA_KIND_TEXREF));
     if (!maximum)
         return CUDA_ERROR_INVALID_VALUE;
     *maximum = (int)found->texture.maxAnisotropy;
@@ -416,12 +313,8 @@ CUresult cuTexRefGetMaxAnisotropy(int *maximum, CUtexref texture) {
 }
 
 CUresult cuTexRefGetMipmapLevelClamp(float *least, float *most, CUtexref texture) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    const struct CUtexref_st *found = cuda_object_find(&call, texture, CUDA_KIND_TEXREF);
-    if (!found)
-        return CUDA_ERROR_INVALID_HANDLE;
+    CUDA_ENTER(call, cuda_enter_context());
+    CUDA_FIND(const struct CUtexref_st, found, cuda_object_find(&call, texture, CUDA_KIND_TEXREF));
     if (!least || !most)
         return CUDA_ERROR_INVALID_VALUE;
     *least = found->texture.minMipmapLevelClamp;
@@ -430,12 +323,8 @@ CUresult cuTexRefGetMipmapLevelClamp(float *least, float *most, CUtexref texture
 }
 
 CUresult cuTexRefGetAddressMode(CUaddress_mode *mode, CUtexref texture, int dimension) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    const struct CUtexref_st *found = cuda_object_find(&call, texture, CUDA_KIND_TEXREF);
-    if (!found)
-        return CUDA_ERROR_INVALID_HANDLE;
+    CUDA_ENTER(call, cuda_enter_context());
+    CUDA_FIND(const struct CUtexref_st, found, cuda_object_find(&call, texture, CUDA_KIND_TEXREF));
     if (!mode || dimension < 0 || dimension > 2)
         return CUDA_ERROR_INVALID_VALUE;
     *mode = found->texture.addressMode[dimension];
@@ -443,12 +332,8 @@ CUresult cuTexRefGetAddressMode(CUaddress_mode *mode, CUtexref texture, int dime
 }
 
 CUresult cuTexRefGetFormat(CUarray_format *format, int *channels, CUtexref texture) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    const struct CUtexref_st *found = cuda_object_find(&call, texture, CUDA_KIND_TEXREF);
-    if (!found)
-        return CUDA_ERROR_INVALID_HANDLE;
+    CUDA_ENTER(call, cuda_enter_context());
+    CUDA_FIND(const struct CUtexref_st, found, cuda_object_find(&call, texture, CUDA_KIND_TEXREF));
     if (format)
         *format = found->format;
     if (channels)
@@ -457,12 +342,8 @@ CUresult cuTexRefGetFormat(CUarray_format *format, int *channels, CUtexref textu
 }
 
 CUresult cuTexRefGetBorderColor(float *color, CUtexref texture) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    const struct CUtexref_st *found = cuda_object_find(&call, texture, CUDA_KIND_TEXREF);
-    if (!found)
-        return CUDA_ERROR_INVALID_HANDLE;
+    CUDA_ENTER(call, cuda_enter_context());
+    CUDA_FIND(const struct CUtexref_st, found, cuda_object_find(&call, texture, CUDA_KIND_TEXREF));
     if (!color)
         return CUDA_ERROR_INVALID_VALUE;
     memcpy(color, found->texture.borderColor, sizeof(found->texture.borderColor));

@@ -36,9 +36,7 @@ static bool is_format(CUarray_format format, unsigned channels) {
 }
 
 static CUresult describe_array(const struct cuda_call *call, CUarray handle, struct exec_texture *texture) {
-    const struct CUarray_st *array = cuda_object_find(call, handle, CUDA_KIND_ARRAY);
-    if (!array)
-        return CUDA_ERROR_INVALID_HANDLE;
+    CUDA_FIND(const struct CUarray_st, array, cuda_object_find(call, handle, CUDA_KIND_ARRAY));
     const CUDA_ARRAY3D_DESCRIPTOR *d = &array->descriptor;
     bool has_slices = d->Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP);
     *texture = (struct exec_texture){
@@ -57,9 +55,7 @@ static CUresult describe_array(const struct cuda_call *call, CUarray handle, str
 }
 
 static CUresult describe_mipmap(const struct cuda_call *call, CUmipmappedArray handle, struct exec_texture *texture) {
-    const struct CUmipmappedArray_st *mipmap = cuda_object_find(call, handle, CUDA_KIND_MIPMAP);
-    if (!mipmap)
-        return CUDA_ERROR_INVALID_HANDLE;
+    CUDA_FIND(const struct CUmipmappedArray_st, mipmap, cuda_object_find(call, handle, CUDA_KIND_MIPMAP));
     struct exec_texture level = {.width = 0};
     CUresult result = CUDA_SUCCESS;
     for (unsigned i = mipmap->n_levels; i-- > 0 && result == CUDA_SUCCESS;) { /* the first is described last */
@@ -180,9 +176,7 @@ static CUresult make(struct cuda_call *call, const struct exec_texture *texture,
 
 CUresult cuTexObjectCreate(CUtexObject *object, const CUDA_RESOURCE_DESC *resource, const CUDA_TEXTURE_DESC *texture,
                            const CUDA_RESOURCE_VIEW_DESC *view) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_context());
     if (!object || !resource || !texture)
         return CUDA_ERROR_INVALID_VALUE;
     if (view && view->format != CU_RES_VIEW_FORMAT_NONE)
@@ -198,9 +192,7 @@ CUresult cuTexObjectCreate(CUtexObject *object, const CUDA_RESOURCE_DESC *resour
 }
 
 CUresult cuSurfObjectCreate(CUsurfObject *object, const CUDA_RESOURCE_DESC *resource) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_context());
     if (!object || !resource || resource->resType != CU_RESOURCE_TYPE_ARRAY)
         return CUDA_ERROR_INVALID_VALUE;
     struct exec_texture described;
@@ -218,9 +210,7 @@ static struct cuda_texture_object *find_object(const struct cuda_call *call, uns
 }
 
 static CUresult destroy(unsigned long long handle, bool is_surface) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_context());
     struct cuda_texture_object *object = find_object(&call, handle, is_surface);
     if (!object)
         return CUDA_ERROR_INVALID_VALUE;
@@ -247,9 +237,7 @@ void cuda_textures_destroy(struct cuda_state *state, const struct CUctx_st *cont
 }
 
 static CUresult get_resource(CUDA_RESOURCE_DESC *resource, unsigned long long handle, bool is_surface) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_context());
     const struct cuda_texture_object *object = find_object(&call, handle, is_surface);
     if (!resource || !object)
         return CUDA_ERROR_INVALID_VALUE;
@@ -266,9 +254,7 @@ CUresult cuSurfObjectGetResourceDesc(CUDA_RESOURCE_DESC *resource, CUsurfObject 
 }
 
 CUresult cuTexObjectGetTextureDesc(CUDA_TEXTURE_DESC *texture, CUtexObject object) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
+    CUDA_ENTER(call, cuda_enter_context());
     const struct cuda_texture_object *found = find_object(&call, object, false);
     if (!texture || !found)
         return CUDA_ERROR_INVALID_VALUE;
