@@ -1,4 +1,4 @@
-# Every src/**/x_test.c is a cmocka program, named in CTest after its path: src/ptx/lexer_test.c is ptx/lexer.
+# Every src/**/x_test.c is a cmocka program, named in CTest after its path: src/ptx/parser/lexer_test.c is ptx/parser/lexer.
 enable_testing()
 find_package(cmocka REQUIRED)
 if(HEDDLE_GOLD)

@@ -1,7 +1,7 @@
 /* Inside gpu: a timed machine and a launch on it, used by timed.c, limits.c and the two clocks (step.c, quantum.c). */
 #pragma once
 
-#include "exec/stores.h"
+#include "exec/memory/stores.h"
 #include "gpu/livelock.h"
 #include "gpu/progress.h"
 #include "gpu/sampler.h"

@@ -141,7 +141,7 @@ struct gpu_module *gpu_module_load(struct gpu *gpu, const char *name, const char
 }
 
 /* Returns whether this is the vendor's device runtime, with which programs with dynamic parallelism are linked. We
- * implement its calls (exec/device_runtime.c). */
+ * implement its calls (exec/builtin/device_runtime.c). */
 static bool is_device_runtime(const struct ptx_module *ptx) {
     static const char *const names[] = {"__cudaCDP2LaunchDeviceV2", "cudaLaunchDeviceV2"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

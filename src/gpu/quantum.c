@@ -6,7 +6,7 @@
  *
  * Four things need care:
  * - Stores. An SM sees its own stores immediately; other SMs see them from the next quantum on. Until then they stay in
- *   exec/stores.h. At the end of the quantum they are written to memory in the order (cycle, SM).
+ *   exec/memory/stores.h. At the end of the quantum they are written to memory in the order (cycle, SM).
  * - Atomics, surface writes and device functions. The SM stops before such an instruction. When every SM has finished
  *   the quantum or stopped, the stopped SMs continue one at a time, earliest (cycle, SM) first. Earlier stores are
  *   written before each turn.

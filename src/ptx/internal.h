@@ -272,7 +272,7 @@ void ptx_resolve_labels(struct ptx_parser *parser, struct ptx_scope *scope);
 void ptx_resolve_function(struct ptx_parser *parser);
 void ptx_resolve_module(struct ptx_parser *parser);
 
-/* parser_expression.c */
+/* parser/expression.c */
 enum ptx_value_kind { VALUE_INTEGER, VALUE_FLOAT32, VALUE_FLOAT64, VALUE_ADDRESS };
 
 struct ptx_value {
@@ -291,7 +291,7 @@ bool ptx_parse_value(struct ptx_parser *parser, struct ptx_value *value);
 bool ptx_parse_count(struct ptx_parser *parser, uint64_t largest, const char *what, uint64_t *count);
 double ptx_value_double(const struct ptx_value *value); /* of a number of any kind */
 
-/* parser_variable.c */
+/* parser/variable.c */
 /* Parses `type name[3] = ..., name;` after the state space. */
 bool ptx_parse_variables(struct ptx_parser *parser, enum ptx_space space, enum ptx_linkage linkage);
 bool ptx_parse_registers(struct ptx_parser *parser);
@@ -300,12 +300,12 @@ bool ptx_parse_parameters(struct ptx_parser *parser, struct ptx_function *owner,
                           struct ptx_variable **list, uint32_t *count, uint64_t *bytes);
 bool ptx_skip_attribute(struct ptx_parser *parser, bool *is_managed);
 
-/* parser_function.c */
+/* parser/function.c */
 bool ptx_parse_function(struct ptx_parser *parser, bool is_entry, enum ptx_linkage linkage);
 /* .branchtargets, .calltargets or .callprototype after `name:`. */
 bool ptx_parse_label_directive(struct ptx_parser *parser, struct ptx_name *name, struct ptx_location at);
 
-/* parser_module.c */
+/* parser/module.c */
 bool ptx_parse_file(struct ptx_parser *parser);
 bool ptx_parse_loc(struct ptx_parser *parser);
 bool ptx_parse_pragma(struct ptx_parser *parser);
@@ -314,16 +314,16 @@ bool ptx_skip_section(struct ptx_parser *parser);
 void ptx_parse_module(struct ptx_parser *parser);
 enum ptx_space ptx_variable_space(const struct ptx_parser *parser); /* of the DOT token; GENERIC if it names none */
 
-/* parser_instruction.c */
+/* parser/instruction.c */
 bool ptx_parse_instruction(struct ptx_parser *parser);
-/* parser_matrix.c: the suffixes that only matrix instructions have. They return false for another suffix. */
+/* parser/matrix.c: the suffixes that only matrix instructions have. They return false for another suffix. */
 struct ptx_matrix *ptx_matrix_new(struct ptx_parser *parser, enum ptx_opcode opcode);
 bool ptx_parse_matrix_suffix(const char *text, struct ptx_matrix *matrix);
 bool ptx_is_later_matrix_suffix(const char *text);
-/* parser_call.c: the rest of a call after its suffixes. */
+/* parser/call.c: the rest of a call after its suffixes. */
 bool ptx_parse_call(struct ptx_parser *parser, struct ptx_instruction *instruction);
 
-/* parser_operand.c */
+/* parser/operand.c */
 bool ptx_parse_operand(struct ptx_parser *parser, struct ptx_operand *operand);
 /* Parses a guard or pair: the name must be a register. */
 bool ptx_parse_register(struct ptx_parser *parser, uint32_t *register_id);

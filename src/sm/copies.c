@@ -2,7 +2,7 @@
  * anything waiting for them. A bulk copy goes to a separate queue, which uses the L1 when the load/store unit does not.
  * It keeps one request busy, MEM_MAX_TRANSACTIONS lines after the other, until all its lines have arrived.
  *
- * Values are already in place (exec/copy.c), so a wait only delays its group. After cp.async.wait_group, .wait_all and
+ * Values are already in place (copy.c), so a wait only delays its group. After cp.async.wait_group, .wait_all and
  * a true mbarrier.test_wait or .try_wait, the group's next instruction issues when the copies that the threads wait for
  * have arrived. A copy belongs to threads, not to a group, so it does not matter which group they are in when they
  * wait. cp.async.mbarrier.arrive ties the copies of its threads to an mbarrier. A bulk copy has an mbarrier from the

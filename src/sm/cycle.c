@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "divergence/parts/threads.h"
-#include "exec/stores.h"
+#include "exec/memory/stores.h"
 #include "sm/internal.h"
 
 /* Wakes a slot that slept until this cycle. */

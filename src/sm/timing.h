@@ -64,7 +64,7 @@ struct sm_timing {
     bool is_branch : 1;        /* a branch, conditional or not */
     bool is_sampled : 1;       /* a read through the texture cache, on a machine that has one */
     bool needs_turn : 1;       /* changes what other SMs see by other means than a plain store */
-    bool reads_memory : 1;     /* not by a plain load: it does not see stores that the SM keeps (exec/stores.h) */
+    bool reads_memory : 1;     /* not by a plain load: it does not see stores that the SM keeps (stores.h) */
     uint8_t copies;            /* enum sm_copies_role */
     uint16_t parts;            /* machine instructions in parts of ISA_PARTS */
 };

@@ -60,7 +60,7 @@ after src/sm/issue.c '^    sm->counters\.thread_instructions \+= lanes;' \
 
 say "an opcode"
 after src/ptx/opcodes.def '^/\* Heddle.s own' 'PTX_OPCODE(AVERAGE, "average", INTEGER)'
-after src/ptx/check_rules.c '^    RULE\(SAD,' '    RULE(AVERAGE, TYPES(T(U32)), "dss"),'
+after src/ptx/check/rules.c '^    RULE\(SAD,' '    RULE(AVERAGE, TYPES(T(U32)), "dss"),'
 after src/exec/lanes/integer.def '^BINARY\(MIN, min_u32,' 'BINARY(AVERAGE, average_u32, U32, NONE, uint32_t, (a & b) + ((a ^ b) >> 1))'
 
 say "a divergence model"

@@ -1,5 +1,5 @@
-/* Runs the claims of exec/stores.c under every interleaving. Three SMs store at the same time. Then they write the
- * stores whose order does not matter, again at the same time, and finally the rest in the order (cycle, SM). Memory
+/* Runs the claims of exec/memory/stores.c under every interleaving. Three SMs store at the same time. Then they write
+ * the stores whose order does not matter, again at the same time, and finally the rest in the order (cycle, SM). Memory
  * must be as if all stores had been written in that order. */
 #include <stdint.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "exec/internal.h"
 #include "threads.h"
 
-#include "exec/stores.c"
+#include "exec/memory/stores.c"
 
 #ifdef SPLIT_EXCHANGE /* a defect; two SMs show it */
 enum { SMS = 2 };

@@ -6,7 +6,7 @@
  *
  * Meeting places are branches that may diverge, calls, returns, and the reconvergence pc of the entry. All warps of an
  * entry come to the same ones in the same order. They do not meet at jumps, nor at branches that the analysis calls
- * uniform (ptx/uniformity.c: the whole block goes the same way, whenever each warp gets there; loads do not count as
+ * uniform (uniformity.c: the whole block goes the same way, whenever each warp gets there; loads do not count as
  * uniform, so that no other warp can change the outcome in between). With meets_if_uniform they do meet there:
  * Narasiman 2014, 5.2, has the warps of a block synchronise "at every branch instruction".
  *

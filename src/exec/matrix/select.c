@@ -1,8 +1,8 @@
 /* Finds the function of a matrix instruction, and links it. Its registers are too many for a decoded instruction, which
  * holds the index of a struct exec_matrix instead. */
 #include "base/arena.h"
-#include "exec/link.h"
 #include "exec/matrix/matrix.h"
+#include "exec/program/link.h"
 
 enum exec_kind exec_matrix_kind(const struct ptx_instruction *insn) {
     enum ptx_matrix_action action = insn->matrix->action;

@@ -9,7 +9,7 @@
 
 #include "exec/float_bits.h"
 
-#include "exec/link.h"
+#include "exec/program/link.h"
 
 enum bounds { BOUNDS_TRAP, BOUNDS_CLAMP, BOUNDS_ZERO };
 

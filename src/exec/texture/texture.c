@@ -7,8 +7,8 @@
 #include "exec/texture/texture.h"
 
 #include "exec/float_bits.h"
-#include "exec/link.h"
-#include "exec/run.h"
+#include "exec/program/link.h"
+#include "exec/run/run.h"
 
 const struct exec_geometry_info exec_geometry_info[EXEC_N_GEOMETRIES] = {
     [EXEC_GEOMETRY_1D] = {1, 0, 0},   [EXEC_GEOMETRY_2D] = {2, 0, 0},  [EXEC_GEOMETRY_3D] = {3, 0, 0},

@@ -1,0 +1,323 @@
+/* Resolves the addresses of a memory instruction: state spaces, generic windows, bounds and alignment.
+ *
+ * One pass over all 32 addresses (lanes/span.c) finds the two common patterns, consecutive elements and one address for
+ * all, and the lowest and highest address. Then a single bounds check against one segment (the last allocation
+ * accessed, the block's shared memory, the parameters) serves the whole row. Only if that fails is each lane looked up
+ * separately, which also finds the lowest lane at fault.
+ *
+ * Spaces, alignment and generic windows follow the PTX ISA manual ("State Spaces", "Generic Addressing"). Accesses must
+ * be aligned to their full size, vectors included. Left out: write protection of constant variables, which are in
+ * device memory here. */
+#include "exec/internal.h"
+
+#include <stdarg.h>
+
+#include "exec/memory/stores.h"
+
+void exec_fault_set(struct exec_context *cx, enum exec_fault_kind kind, unsigned lane, uint64_t address, uint32_t bytes,
+                    const char *format, ...) {
+    struct exec_fault *fault = &cx->fault;
+    if (fault->kind != EXEC_FAULT_NONE)
+        return;
+    fault->kind = kind;
+    fault->lane = lane;
+    fault->address = address;
+    fault->bytes = bytes;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(fault->detail, sizeof(fault->detail), format, arguments);
+    va_end(arguments);
+}
+
+/* Returns the allocation that contains the address, or NULL. */
+static const struct exec_allocation *find_allocation(const struct exec_memory *memory, uint64_t address) {
+    uint32_t low = 0, n = memory->n_allocations;
+    while (n > 1) {
+        uint32_t half = n / 2;
+        low = memory->allocation[low + half].address <= address ? low + half : low;
+        n -= half;
+    }
+    if (n == 0)
+        return NULL;
+    const struct exec_allocation *found = &memory->allocation[low];
+    return address - found->address < found->bytes ? found : NULL;
+}
+
+static bool refresh_cache(struct exec_context *cx, uint64_t address) {
+    const struct exec_allocation *found = find_allocation(cx->grid->memory, address);
+    if (!found)
+        return false;
+    cx->cached_low = found->address;
+    cx->cached_high = found->address + found->bytes;
+    return true;
+}
+
+static void fault_global(struct exec_context *cx, uint64_t address, uint32_t bytes, unsigned lane) {
+    const struct exec_memory *memory = cx->grid->memory;
+    char text[sizeof(cx->fault.detail)];
+    if (memory->explain) {
+        text[0] = 0;
+        enum exec_fault_kind kind = memory->explain(memory->user, address, bytes, text, sizeof(text));
+        exec_fault_set(cx, kind, lane, address, bytes, "%s", text);
+        return;
+    }
+    const struct exec_allocation *around = find_allocation(memory, address);
+    if (around)
+        snprintf(text, sizeof(text), "out of bounds: it ends past the %llu bytes at 0x%llx",
+                 (unsigned long long)around->bytes, (unsigned long long)around->address);
+    else
+        snprintf(text, sizeof(text), "out of bounds: in no allocation");
+    exec_fault_set(cx, EXEC_FAULT_ILLEGAL_ADDRESS, lane, address, bytes, "%s", text);
+}
+
+static bool is_inside(uint64_t offset, uint64_t size, uint32_t bytes) {
+    return offset < size && size - offset >= bytes;
+}
+
+unsigned char *exec_global(struct exec_context *cx, uint64_t address, uint32_t bytes, unsigned lane) {
+    if (!is_inside(address - cx->cached_low, cx->cached_high - cx->cached_low, bytes) &&
+        (!refresh_cache(cx, address) ||
+         !is_inside(address - cx->cached_low, cx->cached_high - cx->cached_low, bytes))) {
+        fault_global(cx, address, bytes, lane);
+        return NULL;
+    }
+    return (unsigned char *)(uintptr_t)(address + (uint64_t)cx->grid->memory->delta);
+}
+
+static unsigned char *shared_at(struct exec_context *cx, unsigned lane, uint64_t offset, unsigned bytes) {
+    if (!is_inside(offset, cx->grid->shared_bytes, bytes)) {
+        exec_fault_set(cx, EXEC_FAULT_SHARED_BOUNDS, lane, offset, bytes, "the block has %u bytes of shared memory",
+                       cx->grid->shared_bytes);
+        return NULL;
+    }
+    return exec_row_at(cx, lane)->block->shared + offset;
+}
+
+static unsigned char *local_at(struct exec_context *cx, unsigned lane, uint64_t offset, unsigned bytes) {
+    uint32_t size = cx->grid->local_bytes;
+    if (!is_inside(offset, size, bytes)) {
+        exec_fault_set(cx, EXEC_FAULT_LOCAL_BOUNDS, lane, offset, bytes, "the thread has %u bytes of local memory",
+                       size);
+        return NULL;
+    }
+    return exec_row_at(cx, lane)->local + (size_t)exec_lane_at(cx, lane) * size + offset;
+}
+
+static unsigned char *parameter_at(struct exec_context *cx, unsigned lane, uint64_t offset, unsigned bytes,
+                                   bool is_write) {
+    if (is_write) {
+        exec_fault_set(cx, EXEC_FAULT_READ_ONLY, lane, offset, bytes, "kernel parameters cannot be written");
+        return NULL;
+    }
+    if (!is_inside(offset, cx->grid->parameter_bytes, bytes)) {
+        exec_fault_set(cx, EXEC_FAULT_ILLEGAL_ADDRESS, lane, offset, bytes,
+                       "out of bounds: the kernel has %u bytes of parameters", cx->grid->parameter_bytes);
+        return NULL;
+    }
+    /* The result is not const because callers also write through pointers to other spaces. */
+    return (unsigned char *)(uintptr_t)(cx->grid->parameters + offset);
+}
+
+unsigned char *exec_host_at(struct exec_context *cx, unsigned lane, enum ptx_space space, uint64_t address,
+                            unsigned bytes, bool is_write) {
+    return exec_range_at(cx, lane, space, address, bytes, bytes, is_write);
+}
+
+unsigned char *exec_range_at(struct exec_context *cx, unsigned lane, enum ptx_space space, uint64_t address,
+                             uint32_t bytes, uint32_t alignment, bool is_write) {
+    if (address & (alignment - 1)) {
+        exec_fault_set(cx, EXEC_FAULT_MISALIGNED, lane, address, bytes, "an access of %u bytes needs a multiple of %u",
+                       bytes, alignment);
+        return NULL;
+    }
+    uint64_t offset = address;
+    if (space == PTX_SPACE_GENERIC)
+        space = exec_generic_space(address, &offset);
+    switch (space) {
+    case PTX_SPACE_SHARED:
+        return shared_at(cx, lane, offset, bytes);
+    case PTX_SPACE_LOCAL:
+        return local_at(cx, lane, offset, bytes);
+    case PTX_SPACE_PARAM:
+        return parameter_at(cx, lane, offset, bytes, is_write);
+    default:
+        return exec_global(cx, address, bytes, lane);
+    }
+}
+
+/* Fills cx->address. The values of inactive lanes are not used. If all lanes are active, also fills cx->span. */
+static void compute_addresses(struct exec_context *cx, const struct exec_operands *o, unsigned width, unsigned bytes) {
+    const uint32_t *narrow = o->src[0];
+    const uint64_t *wide = o->src[0];
+    uint64_t offset = (uint64_t)(int64_t)(int32_t)o->imm;
+    if (o->mask == EXEC_FULL_MASK && width == PTX_WIDTH_32)
+        cx->lanes->span_32(narrow, o->imm, bytes, cx->address, &cx->span);
+    else if (o->mask == EXEC_FULL_MASK)
+        cx->lanes->span_64(wide, offset, bytes, cx->address, &cx->span);
+    else if (width == PTX_WIDTH_32)
+        for (int i = 0; i < EXEC_LANES; i++)
+            cx->address[i] = narrow[i] + o->imm;
+    else
+        for (int i = 0; i < EXEC_LANES; i++)
+            cx->address[i] = wide[i] + offset;
+}
+
+static enum exec_pattern find_pattern(const struct exec_context *cx, uint32_t mask) {
+    /* In a scattered bundle only the active lanes have values, and the pattern starts at lane 0. */
+    if (cx->insn->operand[cx->insn->n_dst].base == EXEC_BASE_CONSTANTS && (cx->row || (mask & 1)))
+        return EXEC_PATTERN_UNIFORM;
+    if (mask != EXEC_FULL_MASK)
+        return EXEC_PATTERN_LANES;
+    return cx->span.is_unit                ? EXEC_PATTERN_UNIT
+           : cx->span.low == cx->span.high ? EXEC_PATTERN_UNIFORM
+                                           : EXEC_PATTERN_LANES;
+}
+
+/* Addresses [low, low + bytes) that are contiguous in host memory. */
+struct segment {
+    uint64_t low, bytes;
+    unsigned char *host;
+};
+
+static bool is_range_inside(const struct segment *s, uint64_t address, uint64_t bytes) {
+    uint64_t offset = address - s->low;
+    return offset < s->bytes && s->bytes - offset >= bytes;
+}
+
+/* Returns whether all lanes' accesses lie inside the segment and are aligned. */
+static bool are_lanes_inside(const struct segment *s, const struct exec_context *cx, uint32_t mask, unsigned bytes) {
+    if (s->bytes < bytes)
+        return false;
+    uint64_t room = s->bytes - bytes, most = 0, low_bits = 0;
+    if (mask == EXEC_FULL_MASK)
+        return cx->span.low >= s->low && cx->span.high - s->low <= room && !(cx->span.bits & (bytes - 1));
+    EXEC_FOR_ACTIVE(l, mask) {
+        uint64_t offset = cx->address[l] - s->low;
+        most = offset > most ? offset : most;
+        low_bits |= cx->address[l];
+    }
+    return most <= room && !(low_bits & (bytes - 1));
+}
+
+static bool view_segment(const struct exec_context *cx, const struct segment *s, uint32_t mask, unsigned bytes,
+                         struct exec_view *view) {
+    const uint64_t *address = cx->address;
+    if (view->pattern != EXEC_PATTERN_LANES) {
+        uint64_t length = view->pattern == EXEC_PATTERN_UNIT ? (uint64_t)bytes * EXEC_LANES : bytes;
+        if ((address[0] & (bytes - 1)) || !is_range_inside(s, address[0], length))
+            return false;
+        view->first = s->host + (address[0] - s->low);
+        return true;
+    }
+    if (!are_lanes_inside(s, cx, mask, bytes))
+        return false;
+    view->places = (struct exec_places){address, (uintptr_t)s->host - (uintptr_t)s->low, 0};
+    return true;
+}
+
+static bool view_allocation(const struct exec_context *cx, uint32_t mask, unsigned bytes, struct exec_view *view) {
+    struct segment s = {cx->cached_low, cx->cached_high - cx->cached_low,
+                        (unsigned char *)(uintptr_t)(cx->cached_low + (uint64_t)cx->grid->memory->delta)};
+    view->is_global = view_segment(cx, &s, mask, bytes, view);
+    return view->is_global;
+}
+
+static bool view_global(struct exec_context *cx, uint32_t mask, unsigned bytes, struct exec_view *view) {
+    return view_allocation(cx, mask, bytes, view) ||
+           (refresh_cache(cx, cx->address[__builtin_ctz(mask)]) && view_allocation(cx, mask, bytes, view));
+}
+
+static bool view_shared(const struct exec_context *cx, uint64_t low, uint32_t mask, unsigned bytes,
+                        struct exec_view *view) {
+    if (!cx->row)
+        return false;
+    struct segment s = {low, cx->grid->shared_bytes, cx->row->block->shared};
+    return view_segment(cx, &s, mask, bytes, view);
+}
+
+static bool view_parameters(const struct exec_context *cx, uint64_t low, uint32_t mask, unsigned bytes, bool is_write,
+                            struct exec_view *view) {
+    struct segment s = {low, cx->grid->parameter_bytes, (unsigned char *)(uintptr_t)cx->grid->parameters};
+    return !is_write && view_segment(cx, &s, mask, bytes, view);
+}
+
+/* In local memory the same offset is a different place for each lane. */
+static bool view_local(const struct exec_context *cx, uint64_t low, uint32_t mask, unsigned bytes,
+                       struct exec_view *view) {
+    struct segment s = {low, cx->grid->local_bytes, NULL};
+    if (!cx->row || !are_lanes_inside(&s, cx, mask, bytes))
+        return false;
+    view->pattern = EXEC_PATTERN_LANES;
+    view->places = (struct exec_places){cx->address, (uintptr_t)cx->row->local - (uintptr_t)low, cx->grid->local_bytes};
+    return true;
+}
+
+/* A generic address inside the last allocation accessed is in no window: allocations do not overlap windows. */
+static bool view_generic(struct exec_context *cx, uint32_t mask, unsigned bytes, bool is_write,
+                         struct exec_view *view) {
+    if (view_allocation(cx, mask, bytes, view))
+        return true;
+    uint64_t offset;
+    switch (exec_generic_space(cx->address[__builtin_ctz(mask)], &offset)) {
+    case PTX_SPACE_SHARED:
+        return view_shared(cx, EXEC_SHARED_WINDOW, mask, bytes, view);
+    case PTX_SPACE_LOCAL:
+        return view_local(cx, EXEC_LOCAL_WINDOW, mask, bytes, view);
+    case PTX_SPACE_PARAM:
+        return view_parameters(cx, EXEC_PARAM_WINDOW, mask, bytes, is_write, view);
+    default:
+        return view_global(cx, mask, bytes, view);
+    }
+}
+
+static bool view_row(struct exec_context *cx, enum ptx_space space, uint32_t mask, unsigned bytes, bool is_write,
+                     struct exec_view *view) {
+    switch (space) {
+    case PTX_SPACE_SHARED:
+        return view_shared(cx, 0, mask, bytes, view);
+    case PTX_SPACE_LOCAL:
+        return view_local(cx, 0, mask, bytes, view);
+    case PTX_SPACE_PARAM:
+        return view_parameters(cx, 0, mask, bytes, is_write, view);
+    case PTX_SPACE_GENERIC:
+        return view_generic(cx, mask, bytes, is_write, view);
+    default:
+        return view_global(cx, mask, bytes, view);
+    }
+}
+
+enum exec_pattern exec_view_memory(struct exec_context *cx, const struct exec_operands *o, unsigned bytes,
+                                   bool is_write, struct exec_view *view) {
+    const struct exec_insn *insn = cx->insn;
+    enum ptx_space space = insn->access.space;
+    compute_addresses(cx, o, insn->operand[insn->n_dst].width, bytes);
+    view->pattern = find_pattern(cx, o->mask);
+    view->is_global = false;
+    if (view_row(cx, space, o->mask, bytes, is_write, view)) {
+        if (cx->stores && view->is_global)
+            exec_stores_view(cx, o->mask, o->mask, bytes, is_write, view);
+        return view->pattern;
+    }
+    uint32_t global_lanes = 0;
+    view->pattern = EXEC_PATTERN_LANES;
+    view->places = (struct exec_places){view->host, 0, 0};
+    EXEC_FOR_ACTIVE(l, o->mask) {
+        uint64_t offset;
+        enum ptx_space own = space == PTX_SPACE_GENERIC ? exec_generic_space(cx->address[l], &offset) : space;
+        view->host[l] = (uintptr_t)exec_host_at(cx, l, space, cx->address[l], bytes, is_write);
+        if (!view->host[l])
+            return view->pattern = EXEC_PATTERN_FAULT;
+        global_lanes |= (uint32_t)(own == PTX_SPACE_GLOBAL || own == PTX_SPACE_CONST) << l;
+    }
+    if (cx->stores && global_lanes)
+        exec_stores_view(cx, o->mask, global_lanes, bytes, is_write, view);
+    return view->pattern;
+}
+
+bool exec_view_lanes(struct exec_context *cx, const struct exec_operands *o, unsigned bytes, bool is_write,
+                     struct exec_view *view) {
+    enum exec_pattern pattern = exec_view_memory(cx, o, bytes, is_write, view);
+    if (pattern == EXEC_PATTERN_UNIT || pattern == EXEC_PATTERN_UNIFORM)
+        view->places = (struct exec_places){cx->address, (uintptr_t)view->first - (uintptr_t)cx->address[0], 0};
+    return pattern != EXEC_PATTERN_FAULT;
+}

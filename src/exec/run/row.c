@@ -1,0 +1,31 @@
+/* Runs one instruction on a row, in place. scattered.c and carried.c run the same functions on threads of any rows. */
+#include "exec/run/run.h"
+
+void exec_row_insn(struct exec_context *cx, struct exec_row *row, const struct exec_insn *insn, uint32_t mask) {
+    if (insn->flags & EXEC_FLAG_READS_CLOCK)
+        exec_refresh_clock(cx, row);
+    struct exec_operands o;
+    o.mask = mask;
+    o.imm = insn->imm;
+    /* Most instructions have one destination and up to three sources, which are placed without a loop. The pointers of
+     * operands that do not exist are never used. */
+    const struct exec_operand *source = insn->operand + insn->n_dst;
+    o.dst[0] = exec_lanes_of(row, insn->operand[0]);
+    o.src[0] = exec_lanes_of(row, source[0]);
+    o.src[1] = exec_lanes_of(row, source[1]);
+    o.src[2] = exec_lanes_of(row, source[2]);
+    for (unsigned i = 1; i < insn->n_dst; i++)
+        o.dst[i] = exec_lanes_of(row, insn->operand[i]);
+    for (unsigned i = 3; i < insn->n_src; i++)
+        o.src[i] = exec_lanes_of(row, source[i]);
+    if (insn->kind == EXEC_KIND_LANES) {
+        if (mask == ~0u)
+            exec_run_lanes(insn, &o);
+        else
+            exec_run_blended(cx, insn, &o);
+        return;
+    }
+    cx->insn = insn;
+    cx->row = row;
+    insn->act(cx, &o);
+}
