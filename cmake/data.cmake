@@ -1,4 +1,4 @@
-# Copies machines, experiments, recordings and the page to BUILD/NAME, and installs them where src/cli/program/place.c looks for them.
+# Copies machines, experiments, recordings and the page to BUILD/NAME, and installs them where src/program/place.c looks for them.
 function(add_data name pattern)
   file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${pattern})
   set(stamp ${PROJECT_BINARY_DIR}/generated/${name}.stamp)

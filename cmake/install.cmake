@@ -14,7 +14,8 @@ if(cudart_targets)
 endif()
 # Divergence models outside the tree see what those inside see.
 install(DIRECTORY src/ DESTINATION include/heddle/src FILES_MATCHING PATTERN *.h PATTERN *.def
-  PATTERN cli EXCLUDE PATTERN cudart EXCLUDE PATTERN report EXCLUDE PATTERN testing EXCLUDE PATTERN fixture.h EXCLUDE)
+  PATTERN command EXCLUDE PATTERN program EXCLUDE PATTERN experiment EXCLUDE PATTERN cli EXCLUDE
+  PATTERN cudart EXCLUDE PATTERN report EXCLUDE PATTERN testing EXCLUDE PATTERN fixture.h EXCLUDE)
 if(EXISTS ${PROJECT_SOURCE_DIR}/include/heddle)
   install(DIRECTORY include/heddle TYPE INCLUDE FILES_MATCHING PATTERN *.h)
 endif()

@@ -8,11 +8,12 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
-#include "cli/options/output.h"
-#include "cli/program/program_options.h"
+#include "command/output.h"
+#include "program/program_options.h"
+#include "program/workloads.h"
 
 struct bench_options {
-    struct cli_machine_options machine;
+    struct command_machine_options machine;
     bool is_functional, names;
     unsigned size;
     uint64_t repeat;
@@ -22,19 +23,19 @@ struct bench_options {
 
 #define FIELD(name) offsetof(struct bench_options, name)
 
-static const struct cli_option options[] = {
-    CLI_MACHINE_ROW(FIELD(machine)),
-    {"--set", 0, CLI_LIST, "KEY=VALUE[,VALUE...]", "change a machine's option; several values: measure each",
+static const struct command_option options[] = {
+    COMMAND_MACHINE_ROW(FIELD(machine)),
+    {"--set", 0, COMMAND_LIST, "KEY=VALUE[,VALUE...]", "change a machine's option; several values: measure each",
      FIELD(machine.set), 0, 0},
-    {"--functional", 0, CLI_FLAG, NULL, "measure only runs without timing", FIELD(is_functional), 0, 0},
-    {"--size", 0, CLI_CHOICE, "small|medium|paper", "how much work, default medium", FIELD(size), 0, 0},
-    {"--repeat", 0, CLI_NUMBER, "N", "run everything N times and show the best, default 3", FIELD(repeat), 1, 1000},
-    {"--timeout", 0, CLI_SECONDS, "S", "stop a single run after S seconds", FIELD(timeout_seconds), 0, 0},
-    {"--names", 0, CLI_FLAG, NULL, "print the names of what can be measured, and run nothing", FIELD(names), 0, 0},
-    {"--json", 0, CLI_TEXT, "FILE|-", "write the numbers as a JSON array", FIELD(json), 0, 0},
+    {"--functional", 0, COMMAND_FLAG, NULL, "measure only runs without timing", FIELD(is_functional), 0, 0},
+    {"--size", 0, COMMAND_CHOICE, "small|medium|paper", "how much work, default medium", FIELD(size), 0, 0},
+    {"--repeat", 0, COMMAND_NUMBER, "N", "run everything N times and show the best, default 3", FIELD(repeat), 1, 1000},
+    {"--timeout", 0, COMMAND_SECONDS, "S", "stop a single run after S seconds", FIELD(timeout_seconds), 0, 0},
+    {"--names", 0, COMMAND_FLAG, NULL, "print the names of what can be measured, and run nothing", FIELD(names), 0, 0},
+    {"--json", 0, COMMAND_TEXT, "FILE|-", "write the numbers as a JSON array", FIELD(json), 0, 0},
 };
 
-const struct cli_command cli_bench_command = {
+const struct command cli_bench_command = {
     .name = "bench",
     .summary = "measure how fast this computer executes",
     .usage = "bench [NAME...] [options]",
@@ -98,13 +99,13 @@ struct result {
 
 /* A machine to measure on. */
 struct variant {
-    struct cli_target target;
+    struct program_target target;
     const char *name;
 };
 
 struct bench {
     struct bench_options given;
-    struct cli_place place;
+    struct program_place place;
     struct base_arena arena;
     struct result *result;
     unsigned n_results;
@@ -120,56 +121,57 @@ static bool find_subject(const char *name, struct subject *subject) {
             return true;
         }
     *subject = (struct subject){.name = name, .kind = WORKLOADS};
-    return cli_find_workload(name) != NULL;
+    return program_find_workload(name) != NULL;
 }
 
 static int refuse_subject(const char *name) {
     struct base_nearest nearest = base_nearest_to(name);
     for (unsigned i = 0; i < N_KERNELS; i++)
         base_nearest_offer(&nearest, kernels[i].name);
-    for (unsigned i = 0; i < cli_n_workloads; i++)
-        base_nearest_offer(&nearest, cli_workloads[i].name);
-    for (unsigned i = 0; i < cli_n_aliases; i++)
-        base_nearest_offer(&nearest, cli_aliases[i].name);
+    for (unsigned i = 0; i < program_n_workloads; i++)
+        base_nearest_offer(&nearest, program_workloads[i].name);
+    for (unsigned i = 0; i < program_n_aliases; i++)
+        base_nearest_offer(&nearest, program_aliases[i].name);
     if (nearest.best)
-        return cli_fail(CLI_USAGE, "no workload or kernel '%s'; did you mean '%s'?", name, nearest.best);
-    return cli_fail(
-        CLI_USAGE,
+        return command_fail(COMMAND_USAGE, "no workload or kernel '%s'; did you mean '%s'?", name, nearest.best);
+    return command_fail(
+        COMMAND_USAGE,
         "no workload or kernel '%s'; 'heddle help bench' names the kernels, 'heddle list workloads' the workloads",
         name);
 }
 
-static int choose_subjects(struct bench *bench, const struct cli_words *words) {
-    unsigned n = words->count ? words->count : N_KERNELS + cli_n_workloads;
+static int choose_subjects(struct bench *bench, const struct command_words *words) {
+    unsigned n = words->count ? words->count : N_KERNELS + program_n_workloads;
     bench->result = BASE_ARENA_ARRAY(&bench->arena, struct result, n);
     for (unsigned i = 0; i < words->count; i++)
         if (!find_subject(words->item[i], &bench->result[i].subject))
             return refuse_subject(words->item[i]);
     for (unsigned i = 0; words->count == 0 && i < n; i++)
-        find_subject(i < N_KERNELS ? kernels[i].name : cli_workloads[i - N_KERNELS].name, &bench->result[i].subject);
+        find_subject(i < N_KERNELS ? kernels[i].name : program_workloads[i - N_KERNELS].name,
+                     &bench->result[i].subject);
     bench->n_results = n;
-    return CLI_DONE;
+    return COMMAND_DONE;
 }
 
 /* ---- Machines ---------------------------------------------------------------------------------------------------- */
 
 /* Finds the --set with several values and sets *place to its index, or to the number of all if there is none. */
-static int find_sweep(const struct cli_words *set, unsigned *place) {
+static int find_sweep(const struct command_words *set, unsigned *place) {
     *place = set->count;
     for (unsigned i = 0; i < set->count; i++) {
         if (!strchr(set->item[i], ','))
             continue;
         if (*place != set->count)
-            return cli_fail(CLI_USAGE, "only one --set may have several values, not '%s' and '%s'", set->item[*place],
-                            set->item[i]);
+            return command_fail(COMMAND_USAGE, "only one --set may have several values, not '%s' and '%s'",
+                                set->item[*place], set->item[i]);
         *place = i;
     }
-    return CLI_DONE;
+    return COMMAND_DONE;
 }
 
-static int add_variant(struct bench *bench, const struct cli_machine_options *machine, const char *change) {
+static int add_variant(struct bench *bench, const struct command_machine_options *machine, const char *change) {
     struct variant *variant = &bench->variant[bench->n_variants++];
-    int status = cli_make_target(&variant->target, machine, NULL, NULL, 0, &bench->arena);
+    int status = program_make_target(&variant->target, machine, NULL, NULL, 0, &bench->arena);
     const char *name = variant->target.machine.name;
     variant->name = change ? base_arena_printf(&bench->arena, "%s %s", name, change) : name;
     return status;
@@ -177,17 +179,17 @@ static int add_variant(struct bench *bench, const struct cli_machine_options *ma
 
 static int make_variants(struct bench *bench) {
     struct base_arena *arena = &bench->arena;
-    struct cli_machine_options machine = bench->given.machine;
+    struct command_machine_options machine = bench->given.machine;
     unsigned sweep;
     int status = find_sweep(&machine.set, &sweep);
-    if (status != CLI_DONE)
+    if (status != COMMAND_DONE)
         return status;
     const char *values = sweep < machine.set.count ? machine.set.item[sweep] : "";
     size_t key = strcspn(values, "=");
     bench->variant = BASE_ARENA_ARRAY(arena, struct variant, strlen(values) + 1);
     if (!values[key])
         return add_variant(bench, &machine, NULL);
-    for (const char *at = values + key + 1; *at && status == CLI_DONE; at += at[0] == ',') {
+    for (const char *at = values + key + 1; *at && status == COMMAND_DONE; at += at[0] == ',') {
         size_t length = strcspn(at, ",");
         const char *change = base_arena_printf(arena, "%.*s=%.*s", (int)key, values, (int)length, at);
         machine.set.item = BASE_ARENA_ARRAY(arena, const char *, machine.set.count);
@@ -203,24 +205,24 @@ static int make_variants(struct bench *bench) {
 
 /* A timed loop takes as few iterations as at size small: its rate is about the same, and gather alone would take
  * minutes. */
-static struct cli_words kernel_arguments(struct bench *bench, const struct subject *subject, bool is_timed,
-                                         const char *path) {
+static struct command_words kernel_arguments(struct bench *bench, const struct subject *subject, bool is_timed,
+                                             const char *path) {
     struct base_arena *arena = &bench->arena;
     unsigned factor = is_timed ? round_factors[0] : round_factors[bench->given.size];
     const char *blocks = base_arena_printf(arena, "%u", subject->blocks);
     const char *rounds = base_arena_printf(arena, "u32:%u", subject->rounds * factor);
     const char *words[] = {path, "--grid", blocks, "--block", "256", "--arg", subject->buffer, "--arg", rounds};
-    struct cli_words arguments = {.item = BASE_ARENA_ARRAY(arena, const char *, MOST_ARGUMENTS),
-                                  .count = sizeof words / sizeof words[0]};
+    struct command_words arguments = {.item = BASE_ARENA_ARRAY(arena, const char *, MOST_ARGUMENTS),
+                                      .count = sizeof words / sizeof words[0]};
     memcpy(arguments.item, words, sizeof words);
     return arguments;
 }
 
-static struct cli_words workload_arguments(struct bench *bench, const struct cli_program *program) {
-    struct cli_program_options given = CLI_PROGRAM_DEFAULTS;
+static struct command_words workload_arguments(struct bench *bench, const struct program *program) {
+    struct program_options given = PROGRAM_DEFAULTS;
     given.size = bench->given.size;
     given.has_check = false;
-    return cli_program_arguments(program, &given, &(struct cli_words){0}, &bench->arena);
+    return program_arguments(program, &given, &(struct command_words){0}, &bench->arena);
 }
 
 static double rate(const struct measure *measure) {
@@ -234,44 +236,44 @@ static int run_once(struct bench *bench, const struct subject *subject, const st
     const char *name = subject->name;
     if (!is_workload)
         name = base_arena_printf(&bench->arena, "%s/%s.ptx", bench->place.bench, subject->name);
-    struct cli_execution execution = {
+    struct program_execution execution = {
         .place = &bench->place,
         .target = variant ? &variant->target : NULL,
         .timeout_seconds = bench->given.timeout_seconds,
-        .output = CLI_OUTPUT_DROPPED,
+        .output = PROGRAM_OUTPUT_DROPPED,
     };
     struct report_run run = {0};
     int status;
-    if (!cli_find_program(&execution.program, name, &bench->place, &bench->arena, &status))
+    if (!program_find(&execution.program, name, &bench->place, &bench->arena, &status))
         return status;
     execution.arguments = is_workload ? workload_arguments(bench, &execution.program)
                                       : kernel_arguments(bench, subject, variant != NULL, name);
-    status = cli_execute(&execution, &run, &bench->arena, &is_said);
-    if (status != CLI_DONE)
-        return is_said ? status : cli_fail((enum cli_status)status, "%s: %s", subject->name, run.error);
+    status = program_execute(&execution, &run, &bench->arena, &is_said);
+    if (status != COMMAND_DONE)
+        return is_said ? status : command_fail((enum command_status)status, "%s: %s", subject->name, run.error);
     if (best->seconds <= 0 || run.host_seconds < best->seconds)
         *best = (struct measure){run.total.counters, run.host_seconds, run.peak_bytes};
-    return CLI_DONE;
+    return COMMAND_DONE;
 }
 
 static int measure_best(struct bench *bench, const struct subject *subject, const struct variant *variant,
                         struct measure *best) {
-    int status = CLI_DONE;
-    for (uint64_t k = 0; k < bench->given.repeat && status == CLI_DONE; k++)
+    int status = COMMAND_DONE;
+    for (uint64_t k = 0; k < bench->given.repeat && status == COMMAND_DONE; k++)
         status = run_once(bench, subject, variant, best);
     return status;
 }
 
 /* Measures everything, whatever the outcome of earlier runs, unless the user stops it. Returns the first bad status. */
 static int measure(struct bench *bench) {
-    int first_failure = CLI_DONE;
-    for (unsigned i = 0; i < bench->n_results && first_failure != CLI_STOPPED; i++) {
+    int first_failure = COMMAND_DONE;
+    for (unsigned i = 0; i < bench->n_results && first_failure != COMMAND_STOPPED; i++) {
         struct result *result = &bench->result[i];
         int status = measure_best(bench, &result->subject, NULL, &result->functional);
         result->timed = BASE_ARENA_ARRAY(&bench->arena, struct measure, bench->n_variants);
-        for (unsigned v = 0; v < bench->n_variants && status == CLI_DONE; v++)
+        for (unsigned v = 0; v < bench->n_variants && status == COMMAND_DONE; v++)
             status = measure_best(bench, &result->subject, &bench->variant[v], &result->timed[v]);
-        if (first_failure == CLI_DONE)
+        if (first_failure == COMMAND_DONE)
             first_failure = status;
     }
     return first_failure;
@@ -410,40 +412,40 @@ static bool write_json(const struct bench *bench) {
 /* ---- The command ------------------------------------------------------------------------------------------------- */
 
 static int run_all(struct bench *bench) {
-    int status = bench->given.is_functional ? CLI_DONE : make_variants(bench);
-    if (status != CLI_DONE)
+    int status = bench->given.is_functional ? COMMAND_DONE : make_variants(bench);
+    if (status != COMMAND_DONE)
         return status;
-    if (!cli_find_place(&bench->place, &bench->arena) || !cli_open_output(bench->given.json, &bench->json))
-        return CLI_ERROR;
+    if (!program_find_place(&bench->place, &bench->arena) || !command_open_output(bench->given.json, &bench->json))
+        return COMMAND_ERROR;
     status = measure(bench);
-    if (!cli_is_stdout(bench->given.json)) {
+    if (!command_is_stdout(bench->given.json)) {
         print_functional(bench);
         if (bench->n_variants)
             print_timed(bench);
     }
-    if (bench->json && !cli_close_output(bench->given.json, bench->json, write_json(bench)))
-        return CLI_ERROR;
+    if (bench->json && !command_close_output(bench->given.json, bench->json, write_json(bench)))
+        return COMMAND_ERROR;
     return status;
 }
 
 static int check_options(const struct bench_options *given) {
     if (given->is_functional && (given->machine.machine || given->machine.set.count))
-        return cli_fail(CLI_USAGE, "%s applies to timed runs, not to --functional",
-                        given->machine.machine ? "--machine" : "--set");
-    return CLI_DONE;
+        return command_fail(COMMAND_USAGE, "%s applies to timed runs, not to --functional",
+                            given->machine.machine ? "--machine" : "--set");
+    return COMMAND_DONE;
 }
 
 int cli_bench(int argc, char **argv) {
     struct bench bench = {.given = {.size = 1, .repeat = 3}};
-    struct cli_words words = {0};
-    int status = CLI_DONE;
-    if (cli_parse(&cli_bench_command, argc, argv, &bench.given, &words, &bench.arena, &status)) {
+    struct command_words words = {0};
+    int status = COMMAND_DONE;
+    if (command_parse(&cli_bench_command, argc, argv, &bench.given, &words, &bench.arena, &status)) {
         status = check_options(&bench.given);
-        if (status == CLI_DONE)
+        if (status == COMMAND_DONE)
             status = choose_subjects(&bench, &words);
-        if (status == CLI_DONE && bench.given.names)
+        if (status == COMMAND_DONE && bench.given.names)
             print_names(&bench);
-        else if (status == CLI_DONE)
+        else if (status == COMMAND_DONE)
             status = run_all(&bench);
     }
     base_arena_free(&bench.arena);

@@ -10,14 +10,15 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
-#include "cli/experiments/characteristics.h"
-#include "cli/options/output.h"
-#include "cli/program/program_options.h"
-#include "cli/program/progress.h"
+#include "command/output.h"
+#include "experiment/characteristics.h"
+#include "program/program_options.h"
+#include "program/progress.h"
+#include "program/workloads.h"
 
 struct characterize_options {
-    struct cli_words tables;
-    struct cli_program_options program;
+    struct command_words tables;
+    struct program_options program;
     bool is_functional, is_quiet;
     unsigned color;
     uint64_t threads;
@@ -27,21 +28,21 @@ struct characterize_options {
 
 #define FIELD(name) offsetof(struct characterize_options, name)
 
-static const struct cli_option options[] = {
-    {"--table", 't', CLI_LIST, "narasiman2011|liu2023|meng2010|malits2012", "only this table; repeat it for others",
+static const struct command_option options[] = {
+    {"--table", 't', COMMAND_LIST, "narasiman2011|liu2023|meng2010|malits2012", "only this table; repeat it for others",
      FIELD(tables), 0, 0},
-    {"--functional", 0, CLI_FLAG, NULL, "execute without timing where a table does not need it", FIELD(is_functional),
-     0, 0},
-    CLI_THREADS_ROW(FIELD(threads)),
-    CLI_PROGRAM_ROWS(FIELD(program)),
-    {"--json", 0, CLI_TEXT, "FILE|-", "write all of it as one JSON object", FIELD(json), 0, 0},
-    {"--csv", 0, CLI_TEXT, "FILE|-", "write all of it as CSV, a line for each program", FIELD(csv), 0, 0},
-    {"--timeout", 0, CLI_SECONDS, "S", "stop a single run after S seconds", FIELD(timeout_seconds), 0, 0},
-    {"--quiet", 'q', CLI_FLAG, NULL, "no table and no progress: only errors", FIELD(is_quiet), 0, 0},
-    CLI_COLOR_ROW(FIELD(color)),
+    {"--functional", 0, COMMAND_FLAG, NULL, "execute without timing where a table does not need it",
+     FIELD(is_functional), 0, 0},
+    PROGRAM_THREADS_ROW(FIELD(threads)),
+    PROGRAM_ROWS(FIELD(program)),
+    {"--json", 0, COMMAND_TEXT, "FILE|-", "write all of it as one JSON object", FIELD(json), 0, 0},
+    {"--csv", 0, COMMAND_TEXT, "FILE|-", "write all of it as CSV, a line for each program", FIELD(csv), 0, 0},
+    {"--timeout", 0, COMMAND_SECONDS, "S", "stop a single run after S seconds", FIELD(timeout_seconds), 0, 0},
+    {"--quiet", 'q', COMMAND_FLAG, NULL, "no table and no progress: only errors", FIELD(is_quiet), 0, 0},
+    COMMAND_COLOR_ROW(FIELD(color)),
 };
 
-const struct cli_command cli_characterize_command = {
+const struct command cli_characterize_command = {
     .name = "characterize",
     .summary = "measure what papers report about their programs",
     .usage = "characterize [PROGRAM...] [options] [-- program arguments]",
@@ -74,18 +75,18 @@ const struct cli_command cli_characterize_command = {
 
 struct characterize {
     struct characterize_options given;
-    struct cli_words words;
-    struct cli_place place;
+    struct command_words words;
+    struct program_place place;
     struct base_arena arena;
-    struct cli_program *program;
+    struct program *program;
     unsigned n_programs;
-    bool has_table[CLI_N_PAPER_TABLES];
+    bool has_table[EXPERIMENT_N_PAPER_TABLES];
     /* The targets that the programs run on: */
-    struct cli_target target[CLI_N_PAPER_TABLES];
-    struct report_target shown[CLI_N_PAPER_TABLES];
-    const char *machine[CLI_N_PAPER_TABLES]; /* NULL: without timing */
+    struct program_target target[EXPERIMENT_N_PAPER_TABLES];
+    struct report_target shown[EXPERIMENT_N_PAPER_TABLES];
+    const char *machine[EXPERIMENT_N_PAPER_TABLES]; /* NULL: without timing */
     unsigned n_machines;
-    struct cli_jobs jobs; /* all machines of the first program, then of the second... */
+    struct program_jobs jobs; /* all machines of the first program, then of the second... */
     FILE *json, *csv;
 };
 
@@ -94,33 +95,33 @@ struct characterize {
 static int refuse_table(const char *name, struct base_arena *arena) {
     struct base_nearest nearest = base_nearest_to(name);
     const char *all = "";
-    for (unsigned t = 0; t < CLI_N_PAPER_TABLES; t++) {
-        base_nearest_offer(&nearest, cli_characterizations[t].name);
-        all = base_arena_printf(arena, "%s%s%s", all, t ? ", " : "", cli_characterizations[t].name);
+    for (unsigned t = 0; t < EXPERIMENT_N_PAPER_TABLES; t++) {
+        base_nearest_offer(&nearest, experiment_characterizations[t].name);
+        all = base_arena_printf(arena, "%s%s%s", all, t ? ", " : "", experiment_characterizations[t].name);
     }
     if (nearest.best)
-        return cli_fail(CLI_USAGE, "no table '%s'; did you mean '%s'?", name, nearest.best);
-    return cli_fail(CLI_USAGE, "no table '%s'; there are: %s", name, all);
+        return command_fail(COMMAND_USAGE, "no table '%s'; did you mean '%s'?", name, nearest.best);
+    return command_fail(COMMAND_USAGE, "no table '%s'; there are: %s", name, all);
 }
 
 static int choose_tables(struct characterize *c) {
-    const struct cli_words *names = &c->given.tables;
-    for (unsigned t = 0; t < CLI_N_PAPER_TABLES; t++)
+    const struct command_words *names = &c->given.tables;
+    for (unsigned t = 0; t < EXPERIMENT_N_PAPER_TABLES; t++)
         c->has_table[t] = names->count == 0;
     for (unsigned i = 0; i < names->count; i++) {
         unsigned t = 0;
-        while (t < CLI_N_PAPER_TABLES && strcmp(cli_characterizations[t].name, names->item[i]) != 0)
+        while (t < EXPERIMENT_N_PAPER_TABLES && strcmp(experiment_characterizations[t].name, names->item[i]) != 0)
             t++;
-        if (t == CLI_N_PAPER_TABLES)
+        if (t == EXPERIMENT_N_PAPER_TABLES)
             return refuse_table(names->item[i], &c->arena);
         c->has_table[t] = true;
     }
-    return CLI_DONE;
+    return COMMAND_DONE;
 }
 
 /* NULL: without timing. */
 static const char *machine_of(const struct characterize *c, unsigned table) {
-    const struct cli_characterization *about = &cli_characterizations[table];
+    const struct experiment_characterization *about = &experiment_characterizations[table];
     return c->given.is_functional && !about->is_timed ? NULL : about->machine;
 }
 
@@ -135,128 +136,131 @@ static unsigned machine_number(const struct characterize *c, unsigned table) {
 }
 
 static int choose_machines(struct characterize *c) {
-    for (unsigned t = 0; t < CLI_N_PAPER_TABLES; t++) {
+    for (unsigned t = 0; t < EXPERIMENT_N_PAPER_TABLES; t++) {
         unsigned m = machine_number(c, t);
         if (!c->has_table[t] || m < c->n_machines)
             continue;
         c->machine[c->n_machines++] = machine_of(c, t);
         if (!c->machine[m])
             continue;
-        struct cli_machine_options machine = {.machine = c->machine[m]};
-        int status = cli_make_target(&c->target[m], &machine, NULL, NULL, 0, &c->arena);
-        if (status != CLI_DONE)
+        struct command_machine_options machine = {.machine = c->machine[m]};
+        int status = program_make_target(&c->target[m], &machine, NULL, NULL, 0, &c->arena);
+        if (status != COMMAND_DONE)
             return status;
-        c->shown[m] = cli_report_target(&c->target[m]);
+        c->shown[m] = program_report_target(&c->target[m]);
     }
-    return CLI_DONE;
+    return COMMAND_DONE;
 }
 
 /* Returns the programs named on the command line, or all. */
-static struct cli_words program_names(struct characterize *c) {
-    struct cli_words names = {.item = c->words.item, .count = c->words.n_before};
+static struct command_words program_names(struct characterize *c) {
+    struct command_words names = {.item = c->words.item, .count = c->words.n_before};
     if (names.count)
         return names;
-    bool has_aliases = c->given.program.size == CLI_SIZE_PAPER;
-    names.item = BASE_ARENA_ARRAY(&c->arena, const char *, cli_n_workloads + cli_n_aliases);
-    for (unsigned i = 0; i < cli_n_workloads; i++)
-        names.item[names.count++] = cli_workloads[i].name;
-    for (unsigned i = 0; has_aliases && i < cli_n_aliases; i++)
-        names.item[names.count++] = cli_aliases[i].name;
+    bool has_aliases = c->given.program.size == PROGRAM_SIZE_PAPER;
+    names.item = BASE_ARENA_ARRAY(&c->arena, const char *, program_n_workloads + program_n_aliases);
+    for (unsigned i = 0; i < program_n_workloads; i++)
+        names.item[names.count++] = program_workloads[i].name;
+    for (unsigned i = 0; has_aliases && i < program_n_aliases; i++)
+        names.item[names.count++] = program_aliases[i].name;
     return names;
 }
 
 static int find_programs(struct characterize *c) {
-    struct cli_words names = program_names(c);
+    struct command_words names = program_names(c);
     c->n_programs = names.count;
-    c->program = BASE_ARENA_ARRAY(&c->arena, struct cli_program, names.count);
+    c->program = BASE_ARENA_ARRAY(&c->arena, struct program, names.count);
     for (unsigned i = 0; i < names.count; i++) {
         int status;
-        if (!cli_find_program(&c->program[i], names.item[i], &c->place, &c->arena, &status))
+        if (!program_find(&c->program[i], names.item[i], &c->place, &c->arena, &status))
             return status;
-        status = cli_check_program_options(&c->program[i], &c->given.program);
-        if (status != CLI_DONE)
+        status = program_check_options(&c->program[i], &c->given.program);
+        if (status != COMMAND_DONE)
             return status;
     }
-    return CLI_DONE;
+    return COMMAND_DONE;
 }
 
 static void make_jobs(struct characterize *c) {
     const struct characterize_options *given = &c->given;
-    struct cli_words words = {.count = c->words.count - c->words.n_before};
+    struct command_words words = {.count = c->words.count - c->words.n_before};
     if (words.count)
         words.item = c->words.item + c->words.n_before;
     unsigned count = c->n_programs * c->n_machines;
-    struct cli_job *job = BASE_ARENA_ARRAY(&c->arena, struct cli_job, count);
+    struct program_job *job = BASE_ARENA_ARRAY(&c->arena, struct program_job, count);
     for (unsigned i = 0; i < count; i++) {
-        const struct cli_program *program = &c->program[i / c->n_machines];
+        const struct program *program = &c->program[i / c->n_machines];
         unsigned m = i % c->n_machines;
-        job[i].execution = (struct cli_execution){
+        job[i].execution = (struct program_execution){
             .program = *program,
             .place = &c->place,
-            .arguments = cli_program_arguments(program, &given->program, &words, &c->arena),
+            .arguments = program_arguments(program, &given->program, &words, &c->arena),
             .target = c->machine[m] ? &c->target[m] : NULL,
             .timeout_seconds = given->timeout_seconds,
             .keeps_errors = true,
             .is_apart = true,
-            .output = CLI_OUTPUT_DROPPED,
+            .output = PROGRAM_OUTPUT_DROPPED,
         };
-        job[i].run.size = cli_program_size(program, &given->program);
+        job[i].run.size = program_size(program, &given->program);
         job[i].run.target = c->machine[m] ? &c->shown[m] : NULL;
     }
-    c->jobs = (struct cli_jobs){.job = job, .count = count, .at_once = (unsigned)given->threads, .arena = &c->arena};
+    c->jobs =
+        (struct program_jobs){.job = job, .count = count, .at_once = (unsigned)given->threads, .arena = &c->arena};
 }
 
 /* ---- Measurements ------------------------------------------------------------------------------------------------ */
 
-static const struct cli_job *job_of(const struct characterize *c, unsigned program, unsigned table) {
+static const struct program_job *job_of(const struct characterize *c, unsigned program, unsigned table) {
     return &c->jobs.job[program * c->n_machines + machine_number(c, table)];
 }
 
 /* Returns the PTX file of the program's kernels, or NULL if it is not known outside the program. */
-static const char *ptx_of(const struct characterize *c, const struct cli_program *program, struct base_arena *arena) {
-    const struct cli_workload *workload = cli_find_workload(program->name);
-    if (program->kind == CLI_PROGRAM_PTX)
+static const char *ptx_of(const struct characterize *c, const struct program *program, struct base_arena *arena) {
+    const struct program_workload *workload = program_find_workload(program->name);
+    if (program->kind == PROGRAM_PTX)
         return program->name;
-    if (program->kind != CLI_PROGRAM_WORKLOAD)
+    if (program->kind != PROGRAM_WORKLOAD)
         return NULL;
     return base_arena_printf(arena, "%s/%s.ptx", c->place.workloads, workload->name);
 }
 
 /* Computes the measures of a table for a program. Returns false if it was not measured. */
-static bool measure(struct characterize *c, unsigned program, unsigned table, double value[CLI_MOST_MEASURES]) {
-    const struct cli_characterization *about = &cli_characterizations[table];
-    const struct cli_job *job = job_of(c, program, table);
-    struct cli_measured measured = {.run = &job->run, .n_branches = NAN};
-    const char *ptx = table == CLI_MALITS2012 ? ptx_of(c, &c->program[program], &c->arena) : NULL;
+static bool measure(struct characterize *c, unsigned program, unsigned table,
+                    double value[EXPERIMENT_MOST_PAPER_MEASURES]) {
+    const struct experiment_characterization *about = &experiment_characterizations[table];
+    const struct program_job *job = job_of(c, program, table);
+    struct experiment_measured measured = {.run = &job->run, .n_branches = NAN};
+    const char *ptx = table == EXPERIMENT_MALITS2012 ? ptx_of(c, &c->program[program], &c->arena) : NULL;
     if (ptx)
-        measured.n_branches = cli_count_branches(ptx, &job->run);
+        measured.n_branches = experiment_count_branches(ptx, &job->run);
     for (unsigned k = 0; k < about->n_measures; k++)
-        value[k] = job->status == CLI_DONE ? about->measure[k].value(&measured) : NAN;
-    return job->status == CLI_DONE;
+        value[k] = job->status == COMMAND_DONE ? about->measure[k].value(&measured) : NAN;
+    return job->status == COMMAND_DONE;
 }
 
 static const double *paper_values(const struct characterize *c, unsigned program, unsigned table) {
-    static const double none[CLI_MOST_MEASURES] = {NAN, NAN, NAN, NAN, NAN};
-    const double *values = cli_paper_values((enum cli_paper_table)table, c->program[program].name);
+    static const double none[EXPERIMENT_MOST_PAPER_MEASURES] = {NAN, NAN, NAN, NAN, NAN};
+    const double *values = experiment_paper_values((enum experiment_paper_table)table, c->program[program].name);
     return values ? values : none;
 }
 
 /* ---- Tables ------------------------------------------------------------------------------------------------------ */
 
-static void add_cell(struct report_table *table, enum cli_measure_kind kind, double value, const char *otherwise) {
+static void add_cell(struct report_table *table, enum experiment_measure_kind kind, double value,
+                     const char *otherwise) {
     if (isnan(value))
         report_table_cell(table, "%s", otherwise);
-    else if (kind == CLI_MEASURE_COUNT)
+    else if (kind == EXPERIMENT_MEASURE_COUNT)
         report_table_count(table, (uint64_t)value);
-    else if (kind == CLI_MEASURE_NUMBER)
+    else if (kind == EXPERIMENT_MEASURE_NUMBER)
         report_table_cell(table, "%.1f", value);
-    else if (kind == CLI_MEASURE_PERCENT)
+    else if (kind == EXPERIMENT_MEASURE_PERCENT)
         report_table_cell(table, "%.2f %%", value);
     else
-        report_table_cell(table, "%s", cli_intensity_name(value));
+        report_table_cell(table, "%s", experiment_intensity_name(value));
 }
 
-static void add_headings(struct report_table *table, const struct cli_characterization *about) {
+static void add_headings(struct report_table *table, const struct experiment_characterization *about) {
     report_table_cell(table, "program");
     for (unsigned k = 0; k < about->n_measures; k++) {
         report_table_cell(table, "%s", about->measure[k].heading);
@@ -269,22 +273,22 @@ static void add_headings(struct report_table *table, const struct cli_characteri
 
 /* Counts compare with the paper's only for its input. */
 static bool is_off(const struct characterize *c, unsigned t, unsigned k, double ours, double paper) {
-    enum cli_measure_kind kind = cli_characterizations[t].measure[k].kind;
-    bool compares = kind != CLI_MEASURE_COUNT || c->given.program.size == CLI_SIZE_PAPER;
-    return compares && cli_is_off(kind, ours, paper);
+    enum experiment_measure_kind kind = experiment_characterizations[t].measure[k].kind;
+    bool compares = kind != EXPERIMENT_MEASURE_COUNT || c->given.program.size == PROGRAM_SIZE_PAPER;
+    return compares && experiment_is_off(kind, ours, paper);
 }
 
 /* Returns the headings of the measures that are off, separated by commas; "": none. */
 static const char *off_measures(struct characterize *c, unsigned program, unsigned t) {
     const double *paper = paper_values(c, program, t);
     const char *names = "";
-    double ours[CLI_MOST_MEASURES];
+    double ours[EXPERIMENT_MOST_PAPER_MEASURES];
     if (!measure(c, program, t, ours))
         return names;
-    for (unsigned k = 0; k < cli_characterizations[t].n_measures; k++)
+    for (unsigned k = 0; k < experiment_characterizations[t].n_measures; k++)
         if (is_off(c, t, k, ours[k], paper[k]))
             names = base_arena_printf(&c->arena, "%s%s%s", names, *names ? ", " : "",
-                                      cli_characterizations[t].measure[k].heading);
+                                      experiment_characterizations[t].measure[k].heading);
     return names;
 }
 
@@ -292,8 +296,8 @@ static const char *off_measures(struct characterize *c, unsigned program, unsign
 static void print_reasons(struct characterize *c, unsigned t) {
     unsigned n_off = 0;
     for (unsigned i = 0; i < c->n_programs; i++) {
-        const char *reason = cli_paper_reason((enum cli_paper_table)t, c->program[i].name);
-        if (!cli_is_finished(job_of(c, i, t)) || !*off_measures(c, i, t))
+        const char *reason = experiment_paper_reason((enum experiment_paper_table)t, c->program[i].name);
+        if (!program_is_finished(job_of(c, i, t)) || !*off_measures(c, i, t))
             continue;
         if (n_off++ == 0)
             printf("off: another class than the paper's, or more than a third away\n");
@@ -302,10 +306,10 @@ static void print_reasons(struct characterize *c, unsigned t) {
 }
 
 static void add_program(struct characterize *c, struct report_table *table, unsigned program, unsigned t) {
-    const struct cli_characterization *about = &cli_characterizations[t];
-    const struct cli_job *job = job_of(c, program, t);
+    const struct experiment_characterization *about = &experiment_characterizations[t];
+    const struct program_job *job = job_of(c, program, t);
     const double *paper = paper_values(c, program, t);
-    double ours[CLI_MOST_MEASURES];
+    double ours[EXPERIMENT_MOST_PAPER_MEASURES];
     bool is_done = measure(c, program, t, ours);
     report_table_cell(table, "%s", c->program[program].name);
     for (unsigned k = 0; k < about->n_measures; k++) {
@@ -321,7 +325,7 @@ static void add_program(struct characterize *c, struct report_table *table, unsi
 }
 
 static void print_table(struct characterize *c, unsigned t) {
-    const struct cli_characterization *about = &cli_characterizations[t];
+    const struct experiment_characterization *about = &experiment_characterizations[t];
     unsigned n_columns = 2 + about->n_measures;
     for (unsigned k = 0; k < about->n_measures; k++)
         n_columns += about->measure[k].has_paper;
@@ -332,15 +336,15 @@ static void print_table(struct characterize *c, unsigned t) {
            size ? size : "");
     add_headings(&table, about);
     for (unsigned i = 0; i < c->n_programs; i++)
-        if (cli_is_finished(job_of(c, i, t)))
+        if (program_is_finished(job_of(c, i, t)))
             add_program(c, &table, i, t);
-    report_table_print(&table, stdout, cli_is_colored(c->given.color));
+    report_table_print(&table, stdout, command_is_colored(c->given.color));
     print_reasons(c, t);
 }
 
 static void print_tables(struct characterize *c) {
     const char *before = "";
-    for (unsigned t = 0; t < CLI_N_PAPER_TABLES; t++) {
+    for (unsigned t = 0; t < EXPERIMENT_N_PAPER_TABLES; t++) {
         if (!c->has_table[t])
             continue;
         fputs(before, stdout);
@@ -351,26 +355,26 @@ static void print_tables(struct characterize *c) {
 
 /* ---- Files ------------------------------------------------------------------------------------------------------- */
 
-static json_t *value_json(enum cli_measure_kind kind, double value) {
+static json_t *value_json(enum experiment_measure_kind kind, double value) {
     if (isnan(value))
         return json_null();
-    if (kind == CLI_MEASURE_CLASS)
-        return json_string(cli_intensity_name(value));
-    return kind == CLI_MEASURE_COUNT ? json_integer((json_int_t)value) : json_real(value);
+    if (kind == EXPERIMENT_MEASURE_CLASS)
+        return json_string(experiment_intensity_name(value));
+    return kind == EXPERIMENT_MEASURE_COUNT ? json_integer((json_int_t)value) : json_real(value);
 }
 
 static json_t *table_json(struct characterize *c, unsigned program, unsigned t) {
-    const struct cli_characterization *about = &cli_characterizations[t];
-    const struct cli_job *job = job_of(c, program, t);
+    const struct experiment_characterization *about = &experiment_characterizations[t];
+    const struct program_job *job = job_of(c, program, t);
     const double *paper = paper_values(c, program, t);
-    double ours[CLI_MOST_MEASURES];
+    double ours[EXPERIMENT_MOST_PAPER_MEASURES];
     bool is_done = measure(c, program, t, ours);
     json_t *object = json_object(), *papers = json_object();
     json_object_set_new(object, "outcome", json_string(report_outcome(&job->run)));
     if (job->run.error)
         json_object_set_new(object, "error", json_string(job->run.error));
     for (unsigned k = 0; k < about->n_measures; k++) {
-        const struct cli_measure *one = &about->measure[k];
+        const struct experiment_measure *one = &about->measure[k];
         if (is_done)
             json_object_set_new(object, one->key, value_json(one->kind, ours[k]));
         if (!isnan(paper[k]))
@@ -378,7 +382,7 @@ static json_t *table_json(struct characterize *c, unsigned program, unsigned t) 
     }
     if (json_object_size(papers))
         json_object_set(object, "paper", papers);
-    const char *reason = cli_paper_reason((enum cli_paper_table)t, c->program[program].name);
+    const char *reason = experiment_paper_reason((enum experiment_paper_table)t, c->program[program].name);
     if (*off_measures(c, program, t)) {
         json_object_set_new(object, "off", json_string(off_measures(c, program, t)));
         json_object_set_new(object, "reason", reason ? json_string(reason) : json_null());
@@ -391,13 +395,13 @@ static bool write_json(FILE *file, struct characterize *c) {
     json_t *programs = json_array();
     for (unsigned i = 0; i < c->n_programs; i++) {
         json_t *object = json_object();
-        const char *size = cli_program_size(&c->program[i], &c->given.program);
+        const char *size = program_size(&c->program[i], &c->given.program);
         json_object_set_new(object, "program", json_string(c->program[i].name));
         if (size)
             json_object_set_new(object, "size", json_string(size));
-        for (unsigned t = 0; t < CLI_N_PAPER_TABLES; t++)
-            if (c->has_table[t] && cli_is_finished(job_of(c, i, t)))
-                json_object_set_new(object, cli_characterizations[t].name, table_json(c, i, t));
+        for (unsigned t = 0; t < EXPERIMENT_N_PAPER_TABLES; t++)
+            if (c->has_table[t] && program_is_finished(job_of(c, i, t)))
+                json_object_set_new(object, experiment_characterizations[t].name, table_json(c, i, t));
         json_array_append_new(programs, object);
     }
     json_t *all = json_pack("{s:s, s:o}", "heddle", HEDDLE_VERSION, "programs", programs);
@@ -406,14 +410,14 @@ static bool write_json(FILE *file, struct characterize *c) {
     return is_good && fflush(file) == 0;
 }
 
-static void print_value(FILE *file, enum cli_measure_kind kind, double value) {
+static void print_value(FILE *file, enum experiment_measure_kind kind, double value) {
     fputc(',', file);
     if (isnan(value))
         return;
-    if (kind == CLI_MEASURE_CLASS)
-        fputs(cli_intensity_name(value), file);
+    if (kind == EXPERIMENT_MEASURE_CLASS)
+        fputs(experiment_intensity_name(value), file);
     else
-        fprintf(file, kind == CLI_MEASURE_COUNT ? "%.0f" : "%.9g", value);
+        fprintf(file, kind == EXPERIMENT_MEASURE_COUNT ? "%.0f" : "%.9g", value);
 }
 
 /* A program's name may be a path, which may contain quotes. */
@@ -426,12 +430,12 @@ static void print_name(FILE *file, const char *name) {
 
 static void print_csv_heading(FILE *file, const struct characterize *c) {
     fputs("program,size", file);
-    for (unsigned t = 0; t < CLI_N_PAPER_TABLES; t++)
-        for (unsigned k = 0; c->has_table[t] && k < cli_characterizations[t].n_measures; k++) {
-            const struct cli_measure *one = &cli_characterizations[t].measure[k];
+    for (unsigned t = 0; t < EXPERIMENT_N_PAPER_TABLES; t++)
+        for (unsigned k = 0; c->has_table[t] && k < experiment_characterizations[t].n_measures; k++) {
+            const struct experiment_measure *one = &experiment_characterizations[t].measure[k];
             fprintf(file, ",%s", one->key);
             if (one->has_paper)
-                fprintf(file, ",%s_%s", cli_characterizations[t].name, one->key);
+                fprintf(file, ",%s_%s", experiment_characterizations[t].name, one->key);
         }
     fputc('\n', file);
 }
@@ -439,16 +443,16 @@ static void print_csv_heading(FILE *file, const struct characterize *c) {
 static bool write_csv(FILE *file, struct characterize *c) {
     print_csv_heading(file, c);
     for (unsigned i = 0; i < c->n_programs; i++) {
-        const char *size = cli_program_size(&c->program[i], &c->given.program);
+        const char *size = program_size(&c->program[i], &c->given.program);
         print_name(file, c->program[i].name);
         fprintf(file, ",%s", size ? size : "");
-        for (unsigned t = 0; t < CLI_N_PAPER_TABLES; t++) {
-            double ours[CLI_MOST_MEASURES];
+        for (unsigned t = 0; t < EXPERIMENT_N_PAPER_TABLES; t++) {
+            double ours[EXPERIMENT_MOST_PAPER_MEASURES];
             if (!c->has_table[t])
                 continue;
             measure(c, i, t, ours);
-            for (unsigned k = 0; k < cli_characterizations[t].n_measures; k++) {
-                const struct cli_measure *one = &cli_characterizations[t].measure[k];
+            for (unsigned k = 0; k < experiment_characterizations[t].n_measures; k++) {
+                const struct experiment_measure *one = &experiment_characterizations[t].measure[k];
                 print_value(file, one->kind, ours[k]);
                 if (one->has_paper)
                     print_value(file, one->kind, paper_values(c, i, t)[k]);
@@ -464,19 +468,19 @@ static bool write_csv(FILE *file, struct characterize *c) {
 /* Returns whether a failed run is excused: the row of a program that does not fit meng2010 says so. */
 static bool is_excused(const struct characterize *c, unsigned job) {
     const char *machine = c->machine[job % c->n_machines];
-    return machine && strcmp(machine, "meng2010") == 0 && c->jobs.job[job].status == CLI_ERROR;
+    return machine && strcmp(machine, "meng2010") == 0 && c->jobs.job[job].status == COMMAND_ERROR;
 }
 
 static int print_failures(const struct characterize *c) {
-    int worst = CLI_DONE;
+    int worst = COMMAND_DONE;
     for (unsigned i = 0; i < c->jobs.count; i++) {
-        const struct cli_job *job = &c->jobs.job[i];
+        const struct program_job *job = &c->jobs.job[i];
         const char *machine = c->machine[i % c->n_machines];
-        if (!cli_is_finished(job) || job->status == CLI_DONE || is_excused(c, i))
+        if (!program_is_finished(job) || job->status == COMMAND_DONE || is_excused(c, i))
             continue;
-        cli_fail(CLI_ERROR, "%s %s%s: %s", job->run.program, machine ? "on " : "without timing", machine ? machine : "",
-                 job->run.error ? job->run.error : report_outcome(&job->run));
-        if (worst == CLI_DONE || job->status == CLI_CHECK_FAILED)
+        command_fail(COMMAND_ERROR, "%s %s%s: %s", job->run.program, machine ? "on " : "without timing",
+                     machine ? machine : "", job->run.error ? job->run.error : report_outcome(&job->run));
+        if (worst == COMMAND_DONE || job->status == COMMAND_CHECK_FAILED)
             worst = job->status;
     }
     return worst;
@@ -484,41 +488,41 @@ static int print_failures(const struct characterize *c) {
 
 static int show(struct characterize *c) {
     const struct characterize_options *given = &c->given;
-    if (!given->is_quiet && !cli_is_stdout(given->json) && !cli_is_stdout(given->csv))
+    if (!given->is_quiet && !command_is_stdout(given->json) && !command_is_stdout(given->csv))
         print_tables(c);
     bool is_written = true;
     if (c->json)
-        is_written &= cli_close_output(given->json, c->json, write_json(c->json, c));
+        is_written &= command_close_output(given->json, c->json, write_json(c->json, c));
     if (c->csv)
-        is_written &= cli_close_output(given->csv, c->csv, write_csv(c->csv, c));
+        is_written &= command_close_output(given->csv, c->csv, write_csv(c->csv, c));
     int status = print_failures(c);
     if (c->jobs.interrupt)
-        return cli_report_interrupt(&c->jobs);
-    return status == CLI_DONE && !is_written ? CLI_ERROR : status;
+        return program_report_interrupt(&c->jobs);
+    return status == COMMAND_DONE && !is_written ? COMMAND_ERROR : status;
 }
 
 static int prepare_and_run(struct characterize *c) {
     const struct characterize_options *given = &c->given;
     int status = choose_tables(c);
-    if (status == CLI_DONE)
+    if (status == COMMAND_DONE)
         status = choose_machines(c);
-    if (status == CLI_DONE && !cli_find_place(&c->place, &c->arena))
-        status = CLI_ERROR;
-    if (status == CLI_DONE)
+    if (status == COMMAND_DONE && !program_find_place(&c->place, &c->arena))
+        status = COMMAND_ERROR;
+    if (status == COMMAND_DONE)
         status = find_programs(c);
-    if (status == CLI_DONE)
-        status = cli_open_outputs(given->json, &c->json, given->csv, &c->csv);
-    if (status != CLI_DONE)
+    if (status == COMMAND_DONE)
+        status = command_open_outputs(given->json, &c->json, given->csv, &c->csv);
+    if (status != COMMAND_DONE)
         return status;
     make_jobs(c);
-    status = cli_execute_with_progress(&c->jobs, given->is_quiet);
-    return status == CLI_DONE ? show(c) : status;
+    status = program_execute_with_progress(&c->jobs, given->is_quiet);
+    return status == COMMAND_DONE ? show(c) : status;
 }
 
 int cli_characterize(int argc, char **argv) {
-    struct characterize c = {.given = {.program = CLI_PROGRAM_DEFAULTS}};
-    int status = CLI_DONE;
-    if (cli_parse(&cli_characterize_command, argc, argv, &c.given, &c.words, &c.arena, &status))
+    struct characterize c = {.given = {.program = PROGRAM_DEFAULTS}};
+    int status = COMMAND_DONE;
+    if (command_parse(&cli_characterize_command, argc, argv, &c.given, &c.words, &c.arena, &status))
         status = prepare_and_run(&c);
     base_arena_free(&c.arena);
     return status;

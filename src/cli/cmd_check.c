@@ -16,27 +16,28 @@
 
 #include "cli/cli.h"
 #include "cli/commands.h"
-#include "cli/program/execute.h"
 #include "config/plugin.h"
 #include "divergence/divergence.h"
 #include "mem/dram_trial.h"
+#include "program/execute.h"
+#include "program/workloads.h"
 #include "sched/trial.h"
 
 enum { N_SEEDS = 200, N_BLOCKS = 30, N_REQUESTS = 2000, N_ISSUES = 3000 };
 
 struct check_options {
-    struct cli_machine_options machine;
+    struct command_machine_options machine;
     double timeout_seconds;
 };
 
-static const struct cli_option options[] = {
-    CLI_MACHINE_ROW(offsetof(struct check_options, machine)),
-    CLI_SET_ROW(offsetof(struct check_options, machine)),
-    {"--timeout", 0, CLI_SECONDS, "S", "give up after S seconds, alone or with one workload, default 60",
+static const struct command_option options[] = {
+    COMMAND_MACHINE_ROW(offsetof(struct check_options, machine)),
+    COMMAND_SET_ROW(offsetof(struct check_options, machine)),
+    {"--timeout", 0, COMMAND_SECONDS, "S", "give up after S seconds, alone or with one workload, default 60",
      offsetof(struct check_options, timeout_seconds), 0, 0},
 };
 
-const struct cli_command cli_check_command = {
+const struct command cli_check_command = {
     .name = "check",
     .summary = "try a scheduler, divergence model or DRAM policy in a shared object",
     .usage = "check FILE.so[:KEY=VALUE,...] [options]",
@@ -53,7 +54,7 @@ const struct cli_command cli_check_command = {
 
 static int wrong(const char *what, const char *problem) {
     printf("wrong  %s: %s\n", what, problem);
-    return CLI_CHECK_FAILED;
+    return COMMAND_CHECK_FAILED;
 }
 
 /* The policy's position while it is tested alone: memory that both processes see. */
@@ -88,7 +89,7 @@ static int try_scheduler(const struct sched_ops *ops, const void *given, struct 
     else
         printf("note   a warp that is always ready waits for %u issues of %d others at most\n", longest,
                SCHED_TRIAL_SLOTS - 1);
-    return CLI_DONE;
+    return COMMAND_DONE;
 }
 
 static int try_dram_policy(const struct dram_policy *policy, struct place *place) {
@@ -110,7 +111,7 @@ static int try_dram_policy(const struct dram_policy *policy, struct place *place
     printf("good   %d random streams of %d requests: every pick is in the queue, and every request is served\n",
            N_SEEDS, N_REQUESTS);
     printf("note   a request waits for %" PRIu64 " cycles at most; a full queue of row conflicts takes 640\n", longest);
-    return CLI_DONE;
+    return COMMAND_DONE;
 }
 
 /* ---- In a GPU ---------------------------------------------------------------------------------------------------- */
@@ -118,47 +119,47 @@ static int try_dram_policy(const struct dram_policy *policy, struct place *place
 /* They have divergent loops, barriers, atomics, shared memory, stacks in local memory. */
 static const char *const workloads[] = {"bfs", "matmul", "sort", "reduction", "nqueens", "histogram", "divergent"};
 
-static int run_one(const char *name, const char *plugin, const struct cli_target *target, const struct cli_place *place,
-                   double timeout, uint64_t *cycles, struct base_arena *arena) {
-    struct cli_execution execution = {
+static int run_one(const char *name, const char *plugin, const struct program_target *target,
+                   const struct program_place *place, double timeout, uint64_t *cycles, struct base_arena *arena) {
+    struct program_execution execution = {
         .place = place,
         .target = target,
         .timeout_seconds = timeout,
         .keeps_errors = true,
-        .output = CLI_OUTPUT_DROPPED,
+        .output = PROGRAM_OUTPUT_DROPPED,
     };
     int status;
-    if (!cli_find_program(&execution.program, name, place, arena, &status))
+    if (!program_find(&execution.program, name, place, arena, &status))
         return status;
-    struct cli_job job = {.execution = execution};
-    struct cli_jobs jobs = {.job = &job, .count = 1, .at_once = 1, .arena = arena};
-    status = cli_execute_all(&jobs);
-    if (status != CLI_DONE)
+    struct program_job job = {.execution = execution};
+    struct program_jobs jobs = {.job = &job, .count = 1, .at_once = 1, .arena = arena};
+    status = program_execute_all(&jobs);
+    if (status != COMMAND_DONE)
         return status;
     if (jobs.interrupt)
-        return cli_fail(CLI_STOPPED, "%s", job.run.error);
+        return command_fail(COMMAND_STOPPED, "%s", job.run.error);
     if (job.is_killed)
         return wrong(name, base_arena_printf(arena, "a hook of %s has not returned after %g s", plugin, timeout));
-    if (job.status != CLI_DONE)
+    if (job.status != COMMAND_DONE)
         return wrong(name, job.run.error ? job.run.error : "it failed");
     *cycles = job.run.total.counters.cycles;
-    return CLI_DONE;
+    return COMMAND_DONE;
 }
 
-static int run_workloads(const char *plugin, const struct cli_target *target, double timeout,
+static int run_workloads(const char *plugin, const struct program_target *target, double timeout,
                          struct base_arena *arena) {
-    struct cli_place place;
+    struct program_place place;
     unsigned n_run = 0;
-    if (!cli_find_place(&place, arena))
-        return CLI_ERROR;
+    if (!program_find_place(&place, arena))
+        return COMMAND_ERROR;
     for (size_t i = 0; i < sizeof workloads / sizeof workloads[0]; i++) {
         uint64_t first, second;
-        if (!cli_find_workload(workloads[i]))
+        if (!program_find_workload(workloads[i]))
             continue;
         int status = run_one(workloads[i], plugin, target, &place, timeout, &first, arena);
-        if (status == CLI_DONE)
+        if (status == COMMAND_DONE)
             status = run_one(workloads[i], plugin, target, &place, timeout, &second, arena);
-        if (status != CLI_DONE)
+        if (status != COMMAND_DONE)
             return status;
         if (first != second)
             return wrong(workloads[i], "two runs take different cycles");
@@ -166,7 +167,7 @@ static int run_workloads(const char *plugin, const struct cli_target *target, do
     }
     printf("good   %u workloads on %s: results are right, and two runs take the same cycles\n", n_run,
            target->machine.name);
-    return CLI_DONE;
+    return COMMAND_DONE;
 }
 
 /* ---- The command ------------------------------------------------------------------------------------------------- */
@@ -177,24 +178,24 @@ static int try_alone(const struct heddle_plugin *plugin, const char *text, struc
     const struct sched_ops *scheduler;
     const struct divergence_ops *model;
     void *given = NULL;
-    int status = CLI_DONE;
+    int status = COMMAND_DONE;
     switch (plugin->kind) {
     case HEDDLE_PLUGIN_SCHEDULER:
         if (!sched_parse(text, &scheduler, &given, error, sizeof error))
-            return cli_fail(CLI_ERROR, "%s", error);
+            return command_fail(COMMAND_ERROR, "%s", error);
         printf("scheduler %s: %s\n", scheduler->name, scheduler->help);
         fflush(stdout);
         status = try_scheduler(scheduler, given, place);
         break;
     case HEDDLE_PLUGIN_DIVERGENCE:
         if (!divergence_parse(text, &model, &given, error, sizeof error))
-            return cli_fail(CLI_ERROR, "%s", error);
+            return command_fail(COMMAND_ERROR, "%s", error);
         printf("divergence model %s: %s\n", model->name, model->help);
         break;
     default: {
         const struct dram_policy *policy = mem_load_dram_policy(text, error, sizeof error);
         if (!policy)
-            return cli_fail(CLI_ERROR, "%s", error);
+            return command_fail(COMMAND_ERROR, "%s", error);
         printf("DRAM policy %s: %s\n", policy->name, policy->help ? policy->help : "");
         fflush(stdout);
         status = try_dram_policy(policy, place);
@@ -227,7 +228,7 @@ static int try_alone_apart(const struct heddle_plugin *plugin, const char *text,
     fflush(stdout);
     pid_t child = place == MAP_FAILED ? -1 : fork();
     if (child < 0)
-        return cli_fail(CLI_ERROR, "cannot start a process: %s", strerror(errno));
+        return command_fail(COMMAND_ERROR, "cannot start a process: %s", strerror(errno));
     if (child == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         alarm((unsigned)fmin(ceil(timeout), 1e9));
@@ -237,7 +238,7 @@ static int try_alone_apart(const struct heddle_plugin *plugin, const char *text,
     }
     while (waitpid(child, &status, 0) < 0)
         if (errno != EINTR)
-            return cli_fail(CLI_ERROR, "cannot wait for a process: %s", strerror(errno));
+            return command_fail(COMMAND_ERROR, "cannot wait for a process: %s", strerror(errno));
     if (!WIFEXITED(status))
         status = report_end(text, place, WTERMSIG(status), timeout);
     else
@@ -246,31 +247,31 @@ static int try_alone_apart(const struct heddle_plugin *plugin, const char *text,
     return status;
 }
 
-static int check(struct check_options *given, const struct cli_words *words, struct base_arena *arena) {
+static int check(struct check_options *given, const struct command_words *words, struct base_arena *arena) {
     if (words->count != 1 || !config_plugin_file_length(words->item[0]))
-        return cli_fail(CLI_USAGE, "check needs a shared object: heddle check ./mine.so");
+        return command_fail(COMMAND_USAGE, "check needs a shared object: heddle check ./mine.so");
     const char *text = words->item[0];
     char error[512];
     const struct heddle_plugin *plugin =
         config_plugin_open(base_arena_copy(arena, text, config_plugin_file_length(text)), error, sizeof error);
     if (!plugin)
-        return cli_fail(CLI_ERROR, "%s", error);
+        return command_fail(COMMAND_ERROR, "%s", error);
     if (plugin->kind == HEDDLE_PLUGIN_DRAM_POLICY)
         given->machine.dram_policy = text;
-    struct cli_target target;
-    int status = cli_make_target(&target, &given->machine, plugin->kind == HEDDLE_PLUGIN_SCHEDULER ? text : NULL,
-                                 plugin->kind == HEDDLE_PLUGIN_DIVERGENCE ? text : NULL, 0, arena);
-    if (status == CLI_DONE)
+    struct program_target target;
+    int status = program_make_target(&target, &given->machine, plugin->kind == HEDDLE_PLUGIN_SCHEDULER ? text : NULL,
+                                     plugin->kind == HEDDLE_PLUGIN_DIVERGENCE ? text : NULL, 0, arena);
+    if (status == COMMAND_DONE)
         status = try_alone_apart(plugin, text, given->timeout_seconds);
-    return status == CLI_DONE ? run_workloads(text, &target, given->timeout_seconds, arena) : status;
+    return status == COMMAND_DONE ? run_workloads(text, &target, given->timeout_seconds, arena) : status;
 }
 
 int cli_check(int argc, char **argv) {
     struct base_arena arena = {0};
     struct check_options given = {.timeout_seconds = 60};
-    struct cli_words words = {0};
-    int status = CLI_DONE;
-    if (cli_parse(&cli_check_command, argc, argv, &given, &words, &arena, &status))
+    struct command_words words = {0};
+    int status = COMMAND_DONE;
+    if (command_parse(&cli_check_command, argc, argv, &given, &words, &arena, &status))
         status = check(&given, &words, &arena);
     base_arena_free(&arena);
     return status;

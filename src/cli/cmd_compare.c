@@ -7,16 +7,16 @@
 
 #include "cli/cli.h"
 #include "cli/commands.h"
-#include "cli/html.h"
-#include "cli/options/output.h"
-#include "cli/program/program_options.h"
-#include "cli/program/progress.h"
+#include "command/output.h"
+#include "program/html.h"
+#include "program/program_options.h"
+#include "program/progress.h"
 #include "sched/sched.h"
 
 struct compare_options {
-    struct cli_words machines, schedulers, divergence;
-    struct cli_machine_options machine; /* the options for all machines */
-    struct cli_program_options program;
+    struct command_words machines, schedulers, divergence;
+    struct command_machine_options machine; /* the options for all machines */
+    struct program_options program;
     bool is_quiet, is_verbose;
     unsigned color;
     uint64_t threads, max_cycles, max_instructions;
@@ -26,31 +26,31 @@ struct compare_options {
 
 #define FIELD(name) offsetof(struct compare_options, name)
 
-static const struct cli_option options[] = {
-    {"--scheduler", 's', CLI_LIST, CLI_SCHEDULER_VALUE, "a warp scheduler; repeat it, or several in quotes",
+static const struct command_option options[] = {
+    {"--scheduler", 's', COMMAND_LIST, PROGRAM_SCHEDULER_VALUE, "a warp scheduler; repeat it, or several in quotes",
      FIELD(schedulers), 0, 0},
-    {"--divergence", 'd', CLI_LIST, CLI_DIVERGENCE_VALUE, "a divergence model; repeat it, or several in quotes",
+    {"--divergence", 'd', COMMAND_LIST, PROGRAM_DIVERGENCE_VALUE, "a divergence model; repeat it, or several in quotes",
      FIELD(divergence), 0, 0},
-    {"--machine", 'm', CLI_LIST, "NAME|FILE.yaml",
-     "a machine; repeat it, or several in quotes; default " CLI_DEFAULT_MACHINE, FIELD(machines), 0, 0},
-    CLI_DRAM_POLICY_ROW(FIELD(machine)),
-    CLI_SET_ROW(FIELD(machine)),
-    CLI_DUMP_ROW(FIELD(machine)),
-    CLI_THREADS_ROW(FIELD(threads)),
-    CLI_PROGRAM_ROWS(FIELD(program)),
-    {"--json", 0, CLI_TEXT, "FILE|-", "write everything as one JSON object", FIELD(json), 0, 0},
-    {"--csv", 0, CLI_TEXT, "FILE|-", "write the totals as CSV, a line for each run", FIELD(csv), 0, 0},
-    CLI_HTML_ROW(FIELD(html)),
-    CLI_MAX_CYCLES_ROW(FIELD(max_cycles)),
-    {"--timeout", 0, CLI_SECONDS, "S", "stop a single run after S seconds", FIELD(timeout_seconds), 0, 0},
-    {"--max-instructions", 0, CLI_NUMBER, "N", "stop when a warp of a launch has executed about N instructions",
+    {"--machine", 'm', COMMAND_LIST, "NAME|FILE.yaml",
+     "a machine; repeat it, or several in quotes; default " COMMAND_DEFAULT_MACHINE, FIELD(machines), 0, 0},
+    COMMAND_DRAM_POLICY_ROW(FIELD(machine)),
+    COMMAND_SET_ROW(FIELD(machine)),
+    COMMAND_DUMP_ROW(FIELD(machine)),
+    PROGRAM_THREADS_ROW(FIELD(threads)),
+    PROGRAM_ROWS(FIELD(program)),
+    {"--json", 0, COMMAND_TEXT, "FILE|-", "write everything as one JSON object", FIELD(json), 0, 0},
+    {"--csv", 0, COMMAND_TEXT, "FILE|-", "write the totals as CSV, a line for each run", FIELD(csv), 0, 0},
+    PROGRAM_HTML_ROW(FIELD(html)),
+    PROGRAM_MAX_CYCLES_ROW(FIELD(max_cycles)),
+    {"--timeout", 0, COMMAND_SECONDS, "S", "stop a single run after S seconds", FIELD(timeout_seconds), 0, 0},
+    {"--max-instructions", 0, COMMAND_NUMBER, "N", "stop when a warp of a launch has executed about N instructions",
      FIELD(max_instructions), 1, INT64_MAX},
-    {"--quiet", 'q', CLI_FLAG, NULL, "no table and no progress: only errors", FIELD(is_quiet), 0, 0},
-    {"--verbose", 'v', CLI_FLAG, NULL, "show the host's time, too", FIELD(is_verbose), 0, 0},
-    CLI_COLOR_ROW(FIELD(color)),
+    {"--quiet", 'q', COMMAND_FLAG, NULL, "no table and no progress: only errors", FIELD(is_quiet), 0, 0},
+    {"--verbose", 'v', COMMAND_FLAG, NULL, "show the host's time, too", FIELD(is_verbose), 0, 0},
+    COMMAND_COLOR_ROW(FIELD(color)),
 };
 
-const struct cli_command cli_compare_command = {
+const struct command cli_compare_command = {
     .name = "compare",
     .summary = "run programs under several schedulers, divergence models or machines, in one table",
     .usage = "compare PROGRAM... [options] [-- program arguments]",
@@ -83,27 +83,27 @@ const struct cli_command cli_compare_command = {
 
 struct compare {
     struct compare_options given;
-    struct cli_words words;
-    struct cli_place place;
+    struct command_words words;
+    struct program_place place;
     struct base_arena arena;
-    struct cli_program *program;
+    struct program *program;
     unsigned n_programs;
-    struct cli_target *target;
+    struct program_target *target;
     struct report_target *shown; /* the targets as the report names them */
     unsigned n_targets;
-    struct cli_jobs jobs; /* all targets of the first program, then of the second... */
+    struct program_jobs jobs; /* all targets of the first program, then of the second... */
     FILE *json, *csv;
-    struct cli_html html;
+    struct program_html html;
 };
 
 /* ---- Targets ----------------------------------------------------------------------------------------------------- */
 
 /* Returns the words of all values, or one NULL, for the default, if there is no value. */
-static struct cli_words split(const struct cli_words *values, struct base_arena *arena) {
+static struct command_words split(const struct command_words *values, struct base_arena *arena) {
     size_t most = 1;
     for (unsigned i = 0; i < values->count; i++)
         most += strlen(values->item[i]);
-    struct cli_words words = {.item = BASE_ARENA_ARRAY(arena, const char *, most)};
+    struct command_words words = {.item = BASE_ARENA_ARRAY(arena, const char *, most)};
     for (unsigned i = 0; i < values->count; i++)
         for (const char *at = values->item[i]; *(at += strspn(at, " \t\n")); at += strcspn(at, " \t\n"))
             words.item[words.count++] = base_arena_copy(arena, at, strcspn(at, " \t\n"));
@@ -113,46 +113,47 @@ static struct cli_words split(const struct cli_words *values, struct base_arena 
 }
 
 /* Lists the machine's own scheduler, with which the others are compared, then the rest of the list. */
-static int all_schedulers(struct compare *compare, const struct cli_machine_options *machine, struct cli_words *words) {
-    struct cli_target target;
-    int status = cli_make_target(&target, machine, NULL, NULL, 0, &compare->arena);
-    if (status != CLI_DONE)
+static int all_schedulers(struct compare *compare, const struct command_machine_options *machine,
+                          struct command_words *words) {
+    struct program_target target;
+    int status = program_make_target(&target, machine, NULL, NULL, 0, &compare->arena);
+    if (status != COMMAND_DONE)
         return status;
     const char *own = target.machine.scheduler;
     size_t count, length = strcspn(own, ":");
     const struct sched_ops *const *list = sched_list(&count);
-    *words = (struct cli_words){.item = BASE_ARENA_ARRAY(&compare->arena, const char *, count + 1)};
+    *words = (struct command_words){.item = BASE_ARENA_ARRAY(&compare->arena, const char *, count + 1)};
     words->item[words->count++] = base_arena_copy(&compare->arena, own, strlen(own));
     for (size_t i = 0; i < count; i++)
         if (strlen(list[i]->name) != length || strncmp(list[i]->name, own, length) != 0)
             words->item[words->count++] = list[i]->name;
-    return CLI_DONE;
+    return COMMAND_DONE;
 }
 
 static int choose_targets(struct compare *compare) {
     const struct compare_options *given = &compare->given;
-    struct cli_words machines = split(&given->machines, &compare->arena);
-    struct cli_words schedulers = split(&given->schedulers, &compare->arena);
-    struct cli_words divergence = split(&given->divergence, &compare->arena);
-    struct cli_machine_options machine = given->machine;
+    struct command_words machines = split(&given->machines, &compare->arena);
+    struct command_words schedulers = split(&given->schedulers, &compare->arena);
+    struct command_words divergence = split(&given->divergence, &compare->arena);
+    struct command_machine_options machine = given->machine;
     machine.machine = machines.item[0];
-    int status = CLI_DONE;
+    int status = COMMAND_DONE;
     if (!machines.count || !schedulers.count || !divergence.count)
-        return cli_fail(CLI_USAGE, "--%s names nothing",
-                        !machines.count     ? "machine"
-                        : !schedulers.count ? "scheduler"
-                                            : "divergence");
+        return command_fail(COMMAND_USAGE, "--%s names nothing",
+                            !machines.count     ? "machine"
+                            : !schedulers.count ? "scheduler"
+                                                : "divergence");
     if (!schedulers.item[0] && machines.count == 1 && divergence.count == 1 && !given->machine.dump)
         status = all_schedulers(compare, &machine, &schedulers);
     size_t most = (size_t)machines.count * schedulers.count * divergence.count;
-    compare->target = BASE_ARENA_ARRAY(&compare->arena, struct cli_target, most);
+    compare->target = BASE_ARENA_ARRAY(&compare->arena, struct program_target, most);
     compare->shown = BASE_ARENA_ARRAY(&compare->arena, struct report_target, most);
-    for (unsigned i = 0; i < most && status == CLI_DONE; i++) {
+    for (unsigned i = 0; i < most && status == COMMAND_DONE; i++) {
         machine.machine = machines.item[i / (schedulers.count * divergence.count)];
-        struct cli_target *target = &compare->target[compare->n_targets];
-        status = cli_make_target(target, &machine, schedulers.item[i / divergence.count % schedulers.count],
-                                 divergence.item[i % divergence.count], given->max_cycles, &compare->arena);
-        compare->shown[compare->n_targets++] = cli_report_target(target);
+        struct program_target *target = &compare->target[compare->n_targets];
+        status = program_make_target(target, &machine, schedulers.item[i / divergence.count % schedulers.count],
+                                     divergence.item[i % divergence.count], given->max_cycles, &compare->arena);
+        compare->shown[compare->n_targets++] = program_report_target(target);
     }
     return status;
 }
@@ -160,68 +161,68 @@ static int choose_targets(struct compare *compare) {
 /* ---- Jobs -------------------------------------------------------------------------------------------------------- */
 
 static int find_programs(struct compare *compare) {
-    const struct cli_words *words = &compare->words;
+    const struct command_words *words = &compare->words;
     compare->n_programs = words->n_before;
-    compare->program = BASE_ARENA_ARRAY(&compare->arena, struct cli_program, words->count);
+    compare->program = BASE_ARENA_ARRAY(&compare->arena, struct program, words->count);
     for (unsigned i = 0; i < compare->n_programs; i++) {
-        struct cli_program *program = &compare->program[i];
+        struct program *program = &compare->program[i];
         int status;
-        if (!cli_find_program(program, words->item[i], &compare->place, &compare->arena, &status))
+        if (!program_find(program, words->item[i], &compare->place, &compare->arena, &status))
             return status;
-        status = cli_check_program_options(program, &compare->given.program);
-        if (status != CLI_DONE)
+        status = program_check_options(program, &compare->given.program);
+        if (status != COMMAND_DONE)
             return status;
     }
-    return CLI_DONE;
+    return COMMAND_DONE;
 }
 
 static void make_jobs(struct compare *compare) {
     const struct compare_options *given = &compare->given;
-    struct cli_words words = {.item = compare->words.item ? compare->words.item + compare->words.n_before : NULL,
-                              .count = compare->words.count - compare->words.n_before};
+    struct command_words words = {.item = compare->words.item ? compare->words.item + compare->words.n_before : NULL,
+                                  .count = compare->words.count - compare->words.n_before};
     unsigned count = compare->n_programs * compare->n_targets;
-    struct cli_job *job = BASE_ARENA_ARRAY(&compare->arena, struct cli_job, count);
+    struct program_job *job = BASE_ARENA_ARRAY(&compare->arena, struct program_job, count);
     for (unsigned i = 0; i < count; i++) {
-        const struct cli_program *program = &compare->program[i / compare->n_targets];
-        job[i].execution = (struct cli_execution){
+        const struct program *program = &compare->program[i / compare->n_targets];
+        job[i].execution = (struct program_execution){
             .program = *program,
             .place = &compare->place,
-            .arguments = cli_program_arguments(program, &given->program, &words, &compare->arena),
+            .arguments = program_arguments(program, &given->program, &words, &compare->arena),
             .target = &compare->target[i % compare->n_targets],
             .timeout_seconds = given->timeout_seconds,
             .max_instructions = given->max_instructions,
             .keeps_errors = true,
             .is_apart = true,
-            .output = CLI_OUTPUT_DROPPED,
+            .output = PROGRAM_OUTPUT_DROPPED,
         };
         if (given->html)
-            cli_html_record(&job[i].execution, &job[i].run);
-        job[i].run.size = cli_program_size(program, &given->program);
+            program_html_record(&job[i].execution, &job[i].run);
+        job[i].run.size = program_size(program, &given->program);
         job[i].run.target = &compare->shown[i % compare->n_targets];
     }
-    compare->jobs =
-        (struct cli_jobs){.job = job, .count = count, .at_once = (unsigned)given->threads, .arena = &compare->arena};
+    compare->jobs = (struct program_jobs){
+        .job = job, .count = count, .at_once = (unsigned)given->threads, .arena = &compare->arena};
 }
 
 /* ---- Results ----------------------------------------------------------------------------------------------------- */
 
 static struct report_comparison collect(struct compare *compare) {
-    const struct cli_jobs *jobs = &compare->jobs;
+    const struct program_jobs *jobs = &compare->jobs;
     struct report_entry *entry = BASE_ARENA_ARRAY(&compare->arena, struct report_entry, jobs->count);
     struct report_comparison comparison = {.entry = entry,
                                            .n_programs = compare->n_programs,
                                            .n_targets = compare->n_targets,
                                            .is_verbose = compare->given.is_verbose};
     for (unsigned i = 0; i < jobs->count; i++) {
-        struct cli_job *job = &jobs->job[i];
-        const struct cli_job *first = &jobs->job[i - i % compare->n_targets];
-        if (!cli_is_finished(job))
+        struct program_job *job = &jobs->job[i];
+        const struct program_job *first = &jobs->job[i - i % compare->n_targets];
+        if (!program_is_finished(job))
             continue;
-        job->run.is_checked = job->status == CLI_DONE && job->execution.program.kind == CLI_PROGRAM_WORKLOAD &&
+        job->run.is_checked = job->status == COMMAND_DONE && job->execution.program.kind == PROGRAM_WORKLOAD &&
                               compare->given.program.has_check;
         entry[comparison.n_entries++] = (struct report_entry){
             .run = &job->run,
-            .baseline = cli_is_finished(first) ? &first->run : NULL,
+            .baseline = program_is_finished(first) ? &first->run : NULL,
             .target_number = i % compare->n_targets,
         };
     }
@@ -242,7 +243,7 @@ static bool has_blocks(void) {
 static void print_table(struct compare *compare, const struct report_comparison *comparison) {
     enum { BAR_WIDTH = 12 };
     struct report_style style = {
-        .is_colored = cli_is_colored(compare->given.color), .has_blocks = has_blocks(), .bar_width = BAR_WIDTH};
+        .is_colored = command_is_colored(compare->given.color), .has_blocks = has_blocks(), .bar_width = BAR_WIDTH};
     report_print_comparison(stdout, comparison, style, &compare->arena);
     unsigned n_checked = 0;
     for (unsigned i = 0; i < comparison->n_entries; i++)
@@ -265,20 +266,20 @@ static const char *title_of(struct compare *compare) {
 static bool write_files(struct compare *compare, const struct report_comparison *comparison) {
     bool is_good = true;
     if (compare->json)
-        is_good &= cli_close_output(compare->given.json, compare->json,
-                                    report_write_comparison_json(compare->json, comparison));
+        is_good &= command_close_output(compare->given.json, compare->json,
+                                        report_write_comparison_json(compare->json, comparison));
     if (compare->csv)
-        is_good &=
-            cli_close_output(compare->given.csv, compare->csv, report_write_comparison_csv(compare->csv, comparison));
+        is_good &= command_close_output(compare->given.csv, compare->csv,
+                                        report_write_comparison_csv(compare->csv, comparison));
     if (compare->html.file)
-        is_good &= cli_html_write(&compare->html, title_of(compare),
-                                  json_pack("[o]", report_comparison_document(comparison, &compare->arena)));
+        is_good &= program_html_write(&compare->html, title_of(compare),
+                                      json_pack("[o]", report_comparison_document(comparison, &compare->arena)));
     return is_good;
 }
 
 /* Returns how bad an exit status is. The worst one decides the status of all. */
 static unsigned severity(int status) {
-    static const int order[] = {CLI_DONE, CLI_STOPPED, CLI_ERROR, CLI_USAGE, CLI_CHECK_FAILED};
+    static const int order[] = {COMMAND_DONE, COMMAND_STOPPED, COMMAND_ERROR, COMMAND_USAGE, COMMAND_CHECK_FAILED};
     unsigned i = 0;
     while (i < sizeof order / sizeof order[0] - 1 && order[i] != status)
         i++;
@@ -296,25 +297,25 @@ static bool has_several_models(const struct compare *compare) {
 /* Prints a line for each executable that never called the driver: its rows are empty. */
 static void print_notes(const struct compare *compare) {
     for (unsigned i = 0; i < compare->jobs.count; i += compare->n_targets) {
-        const struct cli_job *job = &compare->jobs.job[i];
-        if (cli_is_finished(job) && job->status == CLI_DONE && !job->run.has_results &&
-            job->execution.program.kind == CLI_PROGRAM_EXECUTABLE)
-            cli_fail(CLI_DONE, "%s never called the CUDA driver", job->run.program);
+        const struct program_job *job = &compare->jobs.job[i];
+        if (program_is_finished(job) && job->status == COMMAND_DONE && !job->run.has_results &&
+            job->execution.program.kind == PROGRAM_EXECUTABLE)
+            command_fail(COMMAND_DONE, "%s never called the CUDA driver", job->run.program);
     }
 }
 
 /* Prints one line for each failed run. Returns the worst exit status. */
 static int print_failures(const struct compare *compare) {
-    int worst = CLI_DONE;
+    int worst = COMMAND_DONE;
     bool names_models = has_several_models(compare);
     for (unsigned i = 0; i < compare->jobs.count; i++) {
-        const struct cli_job *job = &compare->jobs.job[i];
-        if (!cli_is_finished(job))
+        const struct program_job *job = &compare->jobs.job[i];
+        if (!program_is_finished(job))
             continue;
         if (job->run.error)
-            cli_fail(CLI_ERROR, "%s with %s%s%s on %s: %s", job->run.program, job->run.target->scheduler,
-                     names_models ? " and " : "", names_models ? job->run.target->divergence : "",
-                     job->run.target->machine, job->run.error);
+            command_fail(COMMAND_ERROR, "%s with %s%s%s on %s: %s", job->run.program, job->run.target->scheduler,
+                         names_models ? " and " : "", names_models ? job->run.target->divergence : "",
+                         job->run.target->machine, job->run.error);
         if (severity(job->status) > severity(worst))
             worst = job->status;
     }
@@ -323,16 +324,16 @@ static int print_failures(const struct compare *compare) {
 
 static int show(struct compare *compare) {
     struct report_comparison comparison = collect(compare);
-    if (!compare->given.is_quiet && !cli_is_stdout(compare->given.json) && !cli_is_stdout(compare->given.csv) &&
-        !cli_is_stdout(compare->given.html))
+    if (!compare->given.is_quiet && !command_is_stdout(compare->given.json) && !command_is_stdout(compare->given.csv) &&
+        !command_is_stdout(compare->given.html))
         print_table(compare, &comparison);
     bool is_written = write_files(compare, &comparison);
     if (!compare->given.is_quiet)
         print_notes(compare);
     int status = print_failures(compare);
     if (compare->jobs.interrupt)
-        return cli_report_interrupt(&compare->jobs);
-    return status == CLI_DONE && !is_written ? CLI_ERROR : status;
+        return program_report_interrupt(&compare->jobs);
+    return status == COMMAND_DONE && !is_written ? COMMAND_ERROR : status;
 }
 
 /* ---- The command ------------------------------------------------------------------------------------------------- */
@@ -340,47 +341,49 @@ static int show(struct compare *compare) {
 static int check_options(const struct compare *compare) {
     const struct compare_options *given = &compare->given;
     if (compare->words.n_before == 0 && !given->machine.dump)
-        return cli_fail(CLI_USAGE, "compare needs a program: a workload, a CUDA executable or a .ptx file; see 'heddle "
-                                   "help compare'");
+        return command_fail(COMMAND_USAGE,
+                            "compare needs a program: a workload, a CUDA executable or a .ptx file; see 'heddle "
+                            "help compare'");
     const char *file = given->json ? "json" : given->csv ? "csv" : given->html ? "html" : NULL;
     if (given->machine.dump && file)
-        return cli_fail(CLI_USAGE, "--%s is about a run, and --dump-config runs nothing", file);
-    return CLI_DONE;
+        return command_fail(COMMAND_USAGE, "--%s is about a run, and --dump-config runs nothing", file);
+    return COMMAND_DONE;
 }
 
 static int find_and_run(struct compare *compare) {
-    if (!cli_find_place(&compare->place, &compare->arena))
-        return CLI_ERROR;
+    if (!program_find_place(&compare->place, &compare->arena))
+        return COMMAND_ERROR;
     int status = find_programs(compare);
-    if (status == CLI_DONE)
-        status = cli_open_outputs(compare->given.json, &compare->json, compare->given.csv, &compare->csv);
-    if (status == CLI_DONE)
-        status = cli_html_open(&compare->html, compare->given.html, &compare->arena);
-    if (status != CLI_DONE)
+    if (status == COMMAND_DONE)
+        status = command_open_outputs(compare->given.json, &compare->json, compare->given.csv, &compare->csv);
+    if (status == COMMAND_DONE)
+        status = program_html_open(&compare->html, compare->given.html, &compare->arena);
+    if (status != COMMAND_DONE)
         return status;
     make_jobs(compare);
-    status = cli_execute_with_progress(&compare->jobs, compare->given.is_quiet);
-    return status == CLI_DONE ? show(compare) : status;
+    status = program_execute_with_progress(&compare->jobs, compare->given.is_quiet);
+    return status == COMMAND_DONE ? show(compare) : status;
 }
 
 static int prepare_and_run(struct compare *compare) {
     int status = check_options(compare);
-    if (status == CLI_DONE)
+    if (status == COMMAND_DONE)
         status = choose_targets(compare);
-    if (status != CLI_DONE)
+    if (status != COMMAND_DONE)
         return status;
     if (!compare->given.machine.dump)
         return find_and_run(compare);
     if (compare->n_targets > 1)
-        return cli_fail(CLI_USAGE, "--dump-config prints one machine with one scheduler and one divergence model");
+        return command_fail(COMMAND_USAGE,
+                            "--dump-config prints one machine with one scheduler and one divergence model");
     fputs(compare->target[0].yaml, stdout);
-    return CLI_DONE;
+    return COMMAND_DONE;
 }
 
 int cli_compare(int argc, char **argv) {
-    struct compare compare = {.given = {.program = CLI_PROGRAM_DEFAULTS}};
-    int status = CLI_DONE;
-    if (cli_parse(&cli_compare_command, argc, argv, &compare.given, &compare.words, &compare.arena, &status))
+    struct compare compare = {.given = {.program = PROGRAM_DEFAULTS}};
+    int status = COMMAND_DONE;
+    if (command_parse(&cli_compare_command, argc, argv, &compare.given, &compare.words, &compare.arena, &status))
         status = prepare_and_run(&compare);
     base_arena_free(&compare.arena);
     return status;

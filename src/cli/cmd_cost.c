@@ -10,31 +10,31 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
-#include "cli/options/machine_options.h"
-#include "cli/options/output.h"
-#include "cli/program/place.h"
-#include "cli/program/target.h"
+#include "command/machine_options.h"
+#include "command/output.h"
 #include "divergence/divergence.h"
+#include "program/place.h"
+#include "program/target.h"
 #include "report/report.h"
 #include "sched/sched.h"
 
 struct cost_options {
-    struct cli_machine_options machine;
+    struct command_machine_options machine;
     unsigned color;
     const char *json, *csv;
 };
 
 #define FIELD(name) offsetof(struct cost_options, name)
 
-static const struct cli_option options[] = {
-    CLI_MACHINE_ROW(FIELD(machine)),
-    CLI_SET_ROW(FIELD(machine)),
-    {"--json", 0, CLI_TEXT, "FILE|-", "write the table as one JSON object", FIELD(json), 0, 0},
-    {"--csv", 0, CLI_TEXT, "FILE|-", "write the table as CSV", FIELD(csv), 0, 0},
-    CLI_COLOR_ROW(FIELD(color)),
+static const struct command_option options[] = {
+    COMMAND_MACHINE_ROW(FIELD(machine)),
+    COMMAND_SET_ROW(FIELD(machine)),
+    {"--json", 0, COMMAND_TEXT, "FILE|-", "write the table as one JSON object", FIELD(json), 0, 0},
+    {"--csv", 0, COMMAND_TEXT, "FILE|-", "write the table as CSV", FIELD(csv), 0, 0},
+    COMMAND_COLOR_ROW(FIELD(color)),
 };
 
-const struct cli_command cli_cost_command = {
+const struct command cli_cost_command = {
     .name = "cost",
     .summary = "the storage that divergence models and schedulers add to an SM, as their papers count it",
     .usage = "cost [MODEL|SCHEDULER...] [options]",
@@ -73,7 +73,7 @@ static int add_model(struct table *table, const char *text, bool is_asked_for) {
     void *given;
     char error[512], formula[FORMULA_BYTES] = "";
     if (!divergence_parse_by(table->machine.rules, text, &ops, &given, error, sizeof error))
-        return cli_fail(CLI_USAGE, "%s", error);
+        return command_fail(COMMAND_USAGE, "%s", error);
     struct cost *cost = &table->cost[table->count++];
     *cost = (struct cost){.name = text, .kind = "divergence", .area = ops->area};
     const char *rule = ops->refuses ? ops->refuses(given, &table->machine, NULL, error, sizeof error) : NULL;
@@ -84,7 +84,7 @@ static int add_model(struct table *table, const char *text, bool is_asked_for) {
     const char *how = rule ? rule : formula;
     cost->how = base_arena_copy(table->arena, how, strlen(how));
     free(given);
-    return rule && is_asked_for ? cli_fail(CLI_USAGE, "%s", rule) : CLI_DONE;
+    return rule && is_asked_for ? command_fail(COMMAND_USAGE, "%s", rule) : COMMAND_DONE;
 }
 
 static int add_scheduler(struct table *table, const char *text) {
@@ -92,14 +92,14 @@ static int add_scheduler(struct table *table, const char *text) {
     void *given;
     char error[512], formula[FORMULA_BYTES] = "";
     if (!sched_parse_by(table->machine.rules, text, &ops, &given, error, sizeof error))
-        return cli_fail(CLI_USAGE, "%s", error);
+        return command_fail(COMMAND_USAGE, "%s", error);
     struct cost *cost = &table->cost[table->count++];
     *cost = (struct cost){.name = text, .kind = "scheduler", .is_known = ops->cost_bits != NULL};
     if (ops->cost_bits)
         cost->bits = ops->cost_bits(given, &table->machine, formula, sizeof formula);
     cost->how = base_arena_copy(table->arena, formula, strlen(formula));
     free(given);
-    return CLI_DONE;
+    return COMMAND_DONE;
 }
 
 static int unknown(const char *name) {
@@ -112,8 +112,9 @@ static int unknown(const char *name) {
     for (size_t i = 0; i < n_schedulers; i++)
         base_nearest_offer(&nearest, schedulers[i]->name);
     if (nearest.best)
-        return cli_fail(CLI_USAGE, "no divergence model or scheduler '%s'; did you mean '%s'?", name, nearest.best);
-    return cli_fail(CLI_USAGE, "no divergence model or scheduler '%s'; 'heddle cost' shows all", name);
+        return command_fail(COMMAND_USAGE, "no divergence model or scheduler '%s'; did you mean '%s'?", name,
+                            nearest.best);
+    return command_fail(COMMAND_USAGE, "no divergence model or scheduler '%s'; 'heddle cost' shows all", name);
 }
 
 static int add_word(struct table *table, const char *word) {
@@ -128,20 +129,20 @@ static int add_all(struct table *table) {
     const struct divergence_ops *const *models = divergence_list(&n_models);
     const struct sched_ops *const *schedulers = sched_list(&n_schedulers);
     table->cost = BASE_ARENA_ARRAY(table->arena, struct cost, n_models + n_schedulers);
-    int status = CLI_DONE;
-    for (size_t i = 0; i < n_models && status == CLI_DONE; i++)
+    int status = COMMAND_DONE;
+    for (size_t i = 0; i < n_models && status == COMMAND_DONE; i++)
         status = add_model(table, models[i]->name, false);
-    for (size_t i = 0; i < n_schedulers && status == CLI_DONE; i++)
+    for (size_t i = 0; i < n_schedulers && status == COMMAND_DONE; i++)
         status = add_scheduler(table, schedulers[i]->name);
     return status;
 }
 
-static int fill(struct table *table, const struct cli_words *words) {
+static int fill(struct table *table, const struct command_words *words) {
     if (!words->count)
         return add_all(table);
     table->cost = BASE_ARENA_ARRAY(table->arena, struct cost, words->count);
-    int status = CLI_DONE;
-    for (unsigned i = 0; i < words->count && status == CLI_DONE; i++)
+    int status = COMMAND_DONE;
+    for (unsigned i = 0; i < words->count && status == COMMAND_DONE; i++)
         status = add_word(table, words->item[i]);
     return status;
 }
@@ -221,31 +222,31 @@ static bool write_csv(FILE *file, const struct table *table) {
 
 static int show(const struct table *table, const struct cost_options *given) {
     FILE *json = NULL, *csv = NULL;
-    int status = cli_open_outputs(given->json, &json, given->csv, &csv);
-    if (status != CLI_DONE)
+    int status = command_open_outputs(given->json, &json, given->csv, &csv);
+    if (status != COMMAND_DONE)
         return status;
-    if (!cli_is_stdout(given->json) && !cli_is_stdout(given->csv))
-        print_table(table, cli_is_colored(given->color));
+    if (!command_is_stdout(given->json) && !command_is_stdout(given->csv))
+        print_table(table, command_is_colored(given->color));
     bool is_written = true;
     if (json)
-        is_written &= cli_close_output(given->json, json, write_json(json, table));
+        is_written &= command_close_output(given->json, json, write_json(json, table));
     if (csv)
-        is_written &= cli_close_output(given->csv, csv, write_csv(csv, table));
-    return is_written ? CLI_DONE : CLI_ERROR;
+        is_written &= command_close_output(given->csv, csv, write_csv(csv, table));
+    return is_written ? COMMAND_DONE : COMMAND_ERROR;
 }
 
 int cli_cost(int argc, char **argv) {
     struct base_arena arena = {0};
-    struct cost_options given = {.color = CLI_COLOR_AUTO};
-    struct cli_words words = {0};
+    struct cost_options given = {.color = COMMAND_COLOR_AUTO};
+    struct command_words words = {0};
     struct table table = {.arena = &arena};
     int status;
-    if (cli_parse(&cli_cost_command, argc, argv, &given, &words, &arena, &status)) {
-        const char *folder = cli_find_machines(&arena);
-        status = folder ? cli_load_machine(&table.machine, &given.machine, folder) : CLI_ERROR;
-        if (status == CLI_DONE)
+    if (command_parse(&cli_cost_command, argc, argv, &given, &words, &arena, &status)) {
+        const char *folder = program_find_machines(&arena);
+        status = folder ? command_load_machine(&table.machine, &given.machine, folder) : COMMAND_ERROR;
+        if (status == COMMAND_DONE)
             status = fill(&table, &words);
-        if (status == CLI_DONE)
+        if (status == COMMAND_DONE)
             status = show(&table, &given);
     }
     base_arena_free(&arena);

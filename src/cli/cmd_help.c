@@ -1,4 +1,6 @@
 /* `heddle help [COMMAND]`. */
+#include <stdio.h>
+
 #include "cli/cli.h"
 #include "cli/commands.h"
 
@@ -6,12 +8,12 @@ struct help_options {
     bool options;
 };
 
-static const struct cli_option options[] = {
-    {"--options", 0, CLI_FLAG, NULL, "only the options, one on a line, for completion in shells",
+static const struct command_option options[] = {
+    {"--options", 0, COMMAND_FLAG, NULL, "only the options, one on a line, for completion in shells",
      offsetof(struct help_options, options), 0, 0},
 };
 
-const struct cli_command cli_help_command = {
+const struct command cli_help_command = {
     .name = "help",
     .summary = "explain Heddle or one of its commands",
     .usage = "help [COMMAND] [--options]",
@@ -20,22 +22,38 @@ const struct cli_command cli_help_command = {
     .main = cli_help,
 };
 
-static void explain(const struct cli_command *command, bool only_options) {
+static void explain(const struct command *command, bool only_options) {
     if (only_options)
-        cli_print_options(command);
+        command_print_options(command);
     else
-        cli_print_command(command);
+        command_print_help(command);
+}
+
+void cli_print_overview(void) {
+    printf("Heddle %s runs CUDA programs on a simulated GPU, without a GPU.\n\nusage: heddle COMMAND ...\n\n",
+           HEDDLE_VERSION);
+    for (unsigned i = 0; i < cli_n_commands; i++)
+        printf("  %-12s %s\n", cli_commands[i]->name, cli_commands[i]->summary);
+    fputs("\nTry:\n"
+          "  heddle compare bfs                            every scheduler on one workload, side by side\n"
+          "  heddle run bfs                                a bundled workload, its result checked on the CPU\n"
+          "  heddle run ./myapp                            your own CUDA program, unmodified\n"
+          "  heddle run my.ptx --block 256 --arg out:u32[256]\n"
+          "                                                one kernel of a PTX file\n"
+          "  heddle list workloads                         what Heddle includes\n"
+          "  heddle help run                               a command and its options\n",
+          stdout);
 }
 
 int cli_help(int argc, char **argv) {
     struct base_arena arena = {0};
     struct help_options given = {0};
-    struct cli_words words = {0};
-    int status = CLI_DONE;
-    if (cli_parse(&cli_help_command, argc, argv, &given, &words, &arena, &status)) {
-        const struct cli_command *command = words.count ? cli_find_command(words.item[0]) : NULL;
+    struct command_words words = {0};
+    int status = COMMAND_DONE;
+    if (command_parse(&cli_help_command, argc, argv, &given, &words, &arena, &status)) {
+        const struct command *command = words.count ? cli_find_command(words.item[0]) : NULL;
         if (words.count > 1)
-            status = cli_fail(CLI_USAGE, "help takes one command, not '%s' too", words.item[1]);
+            status = command_fail(COMMAND_USAGE, "help takes one command, not '%s' too", words.item[1]);
         else if (command)
             explain(command, given.options);
         else if (words.count)

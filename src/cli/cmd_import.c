@@ -13,12 +13,12 @@ struct import_options {
     const char *output;
 };
 
-static const struct cli_option options[] = {
-    {"--output", 'o', CLI_TEXT, "FILE.yaml", "write the machine there instead of standard output",
+static const struct command_option options[] = {
+    {"--output", 'o', COMMAND_TEXT, "FILE.yaml", "write the machine there instead of standard output",
      offsetof(struct import_options, output), 0, 0},
 };
 
-const struct cli_command cli_import_command = {
+const struct command cli_import_command = {
     .name = "import",
     .summary = "turn a gpgpusim.config into a machine",
     .usage = "import gpgpusim.config [options]",
@@ -99,7 +99,7 @@ static bool check(const struct cli_import *import) {
                    sizeof error);
     if (config_check(&machine, error, sizeof error))
         return true;
-    cli_fail(CLI_ERROR, "%s: no machine has these options: %s", import->file, error);
+    command_fail(COMMAND_ERROR, "%s: no machine has these options: %s", import->file, error);
     return false;
 }
 
@@ -138,18 +138,18 @@ static int import_file(const struct import_options *given, const char *path, str
     struct cli_import import = {.file = path, .arena = arena};
     const char *text = read_file(path, arena);
     if (!text)
-        return cli_fail(CLI_ERROR, "cannot read '%s': %s", path, strerror(errno));
+        return command_fail(COMMAND_ERROR, "cannot read '%s': %s", path, strerror(errno));
     if (!cli_import_gpgpusim(&import, text))
-        return CLI_ERROR;
+        return COMMAND_ERROR;
     drop_impossible(&import);
     if (!check(&import))
-        return CLI_ERROR;
+        return COMMAND_ERROR;
     FILE *file = given->output ? fopen(given->output, "w") : stdout;
     if (!file)
-        return cli_fail(CLI_ERROR, "cannot write '%s': %s", given->output, strerror(errno));
+        return command_fail(COMMAND_ERROR, "cannot write '%s': %s", given->output, strerror(errno));
     cli_write_import(&import, machine_name(given->output ? given->output : path, arena), file);
     if (given->output && fclose(file) != 0)
-        return cli_fail(CLI_ERROR, "cannot write '%s': %s", given->output, strerror(errno));
+        return command_fail(COMMAND_ERROR, "cannot write '%s': %s", given->output, strerror(errno));
     fprintf(stderr, "%u options: %u became %u keys of the machine, %u have no place in it\n", import.n_options,
             import.n_options - import.n_options_left, import.n_keys, import.n_options_left);
     if (import.n_left > import.n_options_left)
@@ -158,17 +158,17 @@ static int import_file(const struct import_options *given, const char *path, str
                 import.n_left - import.n_options_left);
     if (import.note)
         fprintf(stderr, "%s\n", import.note);
-    return CLI_DONE;
+    return COMMAND_DONE;
 }
 
 int cli_import(int argc, char **argv) {
     struct base_arena arena = {0};
     struct import_options given = {.output = NULL};
-    struct cli_words words = {0};
-    int status = CLI_DONE;
-    if (cli_parse(&cli_import_command, argc, argv, &given, &words, &arena, &status))
+    struct command_words words = {0};
+    int status = COMMAND_DONE;
+    if (command_parse(&cli_import_command, argc, argv, &given, &words, &arena, &status))
         status = words.count == 1 ? import_file(&given, words.item[0], &arena)
-                                  : cli_fail(CLI_USAGE, "import needs one file: heddle import gpgpusim.config");
+                                  : command_fail(COMMAND_USAGE, "import needs one file: heddle import gpgpusim.config");
     base_arena_free(&arena);
     return status;
 }

@@ -7,28 +7,29 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
-#include "cli/experiments/session.h"
-#include "cli/experiments/store.h"
-#include "cli/options/machine_options.h"
-#include "cli/options/output.h"
-#include "cli/program/place.h"
-#include "cli/program/target.h"
+#include "command/machine_options.h"
+#include "command/output.h"
 #include "divergence/divergence.h"
+#include "experiment/session.h"
+#include "experiment/store.h"
+#include "program/place.h"
+#include "program/target.h"
+#include "program/workloads.h"
 #include "report/report.h"
 #include "sched/sched.h"
 
 struct list_options {
     bool names, json;
-    struct cli_machine_options machine;
+    struct command_machine_options machine;
 };
 
-static const struct cli_option options[] = {
-    {"--names", 0, CLI_FLAG, NULL, "the names alone, one on a line", offsetof(struct list_options, names), 0, 0},
-    {"--json", 0, CLI_FLAG, NULL, "an array of JSON objects", offsetof(struct list_options, json), 0, 0},
-    CLI_SET_ROW(offsetof(struct list_options, machine)),
+static const struct command_option options[] = {
+    {"--names", 0, COMMAND_FLAG, NULL, "the names alone, one on a line", offsetof(struct list_options, names), 0, 0},
+    {"--json", 0, COMMAND_FLAG, NULL, "an array of JSON objects", offsetof(struct list_options, json), 0, 0},
+    COMMAND_SET_ROW(offsetof(struct list_options, machine)),
 };
 
-const struct cli_command cli_list_command = {
+const struct command cli_list_command = {
     .name = "list",
     .summary = "list what Heddle includes: workloads, machines, schedulers, experiments, statistics",
     .usage = "list [workloads|aliases|machines [NAME|FILE.yaml]|options|schedulers|divergence|experiments|\n"
@@ -54,7 +55,7 @@ struct list {
     struct base_arena *arena;
     struct config_machine *machines; /* for the list of machines */
     unsigned n_machines;
-    const struct cli_experiment *experiment;      /* for the list of experiments; NULL: only their names */
+    const struct experiment *experiment;          /* for the list of experiments; NULL: only their names */
     const char **experiment_name, ***claim_state; /* claim_state[experiment][claim]; NULL: never judged */
     unsigned n_experiments;
 };
@@ -62,15 +63,15 @@ struct list {
 /* ---- Workloads --------------------------------------------------------------------------------------------------- */
 
 /* "bfs_1, bfs_2" */
-static const char *other_names(const struct cli_workload *workload, struct base_arena *arena) {
+static const char *other_names(const struct program_workload *workload, struct base_arena *arena) {
     const char *names = "";
-    for (unsigned i = 0; i < cli_n_aliases; i++)
-        if (strcmp(cli_aliases[i].workload, workload->name) == 0)
-            names = base_arena_printf(arena, "%s%s%s", names, *names ? ", " : "", cli_aliases[i].name);
+    for (unsigned i = 0; i < program_n_aliases; i++)
+        if (strcmp(program_aliases[i].workload, workload->name) == 0)
+            names = base_arena_printf(arena, "%s%s%s", names, *names ? ", " : "", program_aliases[i].name);
     return names;
 }
 
-static void fact_cells(struct report_table *table, const struct cli_workload_facts *facts) {
+static void fact_cells(struct report_table *table, const struct program_workload_facts *facts) {
     if (!facts) {
         for (unsigned i = 0; i < 3; i++)
             report_table_cell(table, "-");
@@ -92,12 +93,12 @@ static void workload_rows(const struct list *list, struct report_table *table) {
     report_table_cell(table, "divergence");
     report_table_cell(table, "papers");
     report_table_cell(table, "what it does");
-    for (unsigned i = 0; i < cli_n_workloads; i++) {
-        const struct cli_workload *workload = &cli_workloads[i];
+    for (unsigned i = 0; i < program_n_workloads; i++) {
+        const struct program_workload *workload = &program_workloads[i];
         report_table_cell(table, "%s", workload->name);
         report_table_cell(table, "%s", other_names(workload, list->arena));
         report_table_cell(table, "%s", workload->shape);
-        fact_cells(table, cli_find_facts(workload));
+        fact_cells(table, program_find_facts(workload));
         report_table_cell(table, "%s", workload->papers);
         report_table_cell(table, "%s", workload->summary);
     }
@@ -105,13 +106,13 @@ static void workload_rows(const struct list *list, struct report_table *table) {
 
 static const char *workload_name(const struct list *list, unsigned i) {
     (void)list;
-    return i < cli_n_workloads ? cli_workloads[i].name : NULL;
+    return i < program_n_workloads ? program_workloads[i].name : NULL;
 }
 
 static json_t *workload_json(const struct list *list, unsigned i) {
     (void)list;
-    const struct cli_workload *workload = &cli_workloads[i];
-    const struct cli_workload_facts *facts = cli_find_facts(workload);
+    const struct program_workload *workload = &program_workloads[i];
+    const struct program_workload_facts *facts = program_find_facts(workload);
     json_t *object = json_pack("{s:s, s:s, s:s, s:s}", "name", workload->name, "summary", workload->summary, "papers",
                                workload->papers, "shape", workload->shape);
     json_object_set_new(object, "branches", facts ? json_integer(facts->branches) : json_null());
@@ -130,8 +131,8 @@ static void alias_rows(const struct list *list, struct report_table *table) {
     report_table_cell(table, "options at size small");
     report_table_cell(table, "medium");
     report_table_cell(table, "paper");
-    for (unsigned i = 0; i < cli_n_aliases; i++) {
-        const struct cli_alias *alias = &cli_aliases[i];
+    for (unsigned i = 0; i < program_n_aliases; i++) {
+        const struct program_alias *alias = &program_aliases[i];
         report_table_cell(table, "%s", alias->name);
         report_table_cell(table, "%s", alias->workload);
         report_table_cell(table, "%s", alias->papers);
@@ -142,12 +143,12 @@ static void alias_rows(const struct list *list, struct report_table *table) {
 
 static const char *alias_name(const struct list *list, unsigned i) {
     (void)list;
-    return i < cli_n_aliases ? cli_aliases[i].name : NULL;
+    return i < program_n_aliases ? program_aliases[i].name : NULL;
 }
 
 static json_t *alias_json(const struct list *list, unsigned i) {
     (void)list;
-    const struct cli_alias *alias = &cli_aliases[i];
+    const struct program_alias *alias = &program_aliases[i];
     return json_pack("{s:s, s:s, s:s, s:{s:s, s:s, s:s}}", "name", alias->name, "workload", alias->workload, "papers",
                      alias->papers, "arguments", "small", alias->arguments[0], "medium", alias->arguments[1], "paper",
                      alias->arguments[2]);
@@ -217,24 +218,25 @@ static json_t *command_json(const struct list *list, unsigned i) {
 
 /* Loads all bundled machines, or the one named. */
 static int load_machines(struct list *list) {
-    const char *folder = cli_find_machines(list->arena);
+    const char *folder = program_find_machines(list->arena);
     if (!folder)
-        return CLI_ERROR;
+        return COMMAND_ERROR;
     char error[CONFIG_ERROR_BYTES];
-    struct cli_machine_options given = list->given->machine;
+    struct command_machine_options given = list->given->machine;
     if (!list->subject && given.set.count)
-        return cli_fail(CLI_USAGE, "--set changes one machine: heddle list machines NAME --set %s", given.set.item[0]);
+        return command_fail(COMMAND_USAGE, "--set changes one machine: heddle list machines NAME --set %s",
+                            given.set.item[0]);
     const char **names = &list->subject;
     list->n_machines = 1;
     if (!list->subject)
         names = config_list(folder, list->arena, &list->n_machines, error, sizeof error);
     if (!names)
-        return cli_fail(CLI_ERROR, "%s", error);
+        return command_fail(COMMAND_ERROR, "%s", error);
     list->machines = BASE_ARENA_ARRAY(list->arena, struct config_machine, list->n_machines);
-    int status = CLI_DONE;
-    for (unsigned i = 0; i < list->n_machines && status == CLI_DONE; i++) {
+    int status = COMMAND_DONE;
+    for (unsigned i = 0; i < list->n_machines && status == COMMAND_DONE; i++) {
         given.machine = names[i];
-        status = cli_load_machine(&list->machines[i], &given, folder);
+        status = command_load_machine(&list->machines[i], &given, folder);
     }
     return status;
 }
@@ -409,26 +411,27 @@ static json_t *divergence_json(const struct list *list, unsigned i) {
 /* ---- Experiments ------------------------------------------------------------------------------------------------- */
 
 static int load_experiments(struct list *list) {
-    struct cli_store *store;
+    struct experiment_store *store;
     if (list->given->names) {
-        list->experiment_name = cli_experiment_names(list->arena, &list->n_experiments);
-        return CLI_DONE;
+        list->experiment_name = experiment_names(list->arena, &list->n_experiments);
+        return COMMAND_DONE;
     }
-    struct cli_experiments all;
-    int status = cli_load_experiments(&all, list->arena);
-    if (status != CLI_DONE)
+    struct experiment_set all;
+    int status = experiment_load_all(&all, list->arena);
+    if (status != COMMAND_DONE)
         return status;
     list->experiment = all.item;
     list->n_experiments = all.count;
     list->claim_state = BASE_ARENA_ARRAY(list->arena, const char **, all.count);
-    cli_store_open_to_read(&store, cli_store_path(NULL, list->arena));
+    experiment_store_open_to_read(&store, experiment_store_path(NULL, list->arena));
     for (unsigned i = 0; i < all.count; i++) {
         list->claim_state[i] = BASE_ARENA_ARRAY(list->arena, const char *, all.item[i].n_claims);
         for (unsigned k = 0; k < all.item[i].n_claims && store; k++)
-            list->claim_state[i][k] = cli_store_claim(store, all.item[i].name, all.item[i].claim[k].says, list->arena);
+            list->claim_state[i][k] =
+                experiment_store_claim(store, all.item[i].name, all.item[i].claim[k].says, list->arena);
     }
-    cli_store_close(store);
-    return CLI_DONE;
+    experiment_store_close(store);
+    return COMMAND_DONE;
 }
 
 static const char *state_of(const struct list *list, unsigned i, unsigned k) {
@@ -448,7 +451,7 @@ static void experiment_rows(const struct list *list, struct report_table *table)
     report_table_cell(table, "claims");
     report_table_cell(table, "what it shows, and what the paper claims");
     for (unsigned i = 0; i < list->n_experiments; i++) {
-        const struct cli_experiment *experiment = &list->experiment[i];
+        const struct experiment *experiment = &list->experiment[i];
         if (i > 0 && !is_of_same_paper(list->experiment[i - 1].name, experiment->name))
             for (unsigned column = 0; column < 3; column++)
                 report_table_cell(table, "%s", "");
@@ -470,7 +473,7 @@ static const char *experiment_name(const struct list *list, unsigned i) {
 }
 
 static json_t *experiment_json(const struct list *list, unsigned i) {
-    const struct cli_experiment *experiment = &list->experiment[i];
+    const struct experiment *experiment = &list->experiment[i];
     json_t *claims = json_array();
     for (unsigned k = 0; k < experiment->n_claims; k++)
         json_array_append_new(
@@ -511,7 +514,7 @@ static int print_json(const struct list_kind *kind, const struct list *list) {
     int failed = json_dumpf(array, stdout, JSON_INDENT(2));
     putchar('\n');
     json_decref(array);
-    return failed ? cli_fail(CLI_ERROR, "cannot write to standard output") : CLI_DONE;
+    return failed ? command_fail(COMMAND_ERROR, "cannot write to standard output") : COMMAND_DONE;
 }
 
 static int print_kind(const struct list_kind *kind, const struct list *list) {
@@ -520,17 +523,17 @@ static int print_kind(const struct list_kind *kind, const struct list *list) {
     if (list->given->names) {
         for (unsigned i = 0; kind->item_name(list, i); i++)
             puts(kind->item_name(list, i));
-        return CLI_DONE;
+        return COMMAND_DONE;
     }
     if (list->subject) {
         config_dump(list->machines, stdout);
-        return CLI_DONE;
+        return COMMAND_DONE;
     }
     struct report_table table = report_table_new(list->arena, 4);
     memset(table.is_left, true, sizeof table.is_left);
     kind->rows(list, &table);
     report_table_print(&table, stdout, false);
-    return CLI_DONE;
+    return COMMAND_DONE;
 }
 
 /* ---- The overview ------------------------------------------------------------------------------------------------ */
@@ -550,7 +553,7 @@ static void print_name(struct paragraph *paragraph, const char *name, bool is_la
 }
 
 static void print_names(const struct list_kind *kind, const struct list *list) {
-    struct paragraph paragraph = {.columns = cli_columns(stdout)};
+    struct paragraph paragraph = {.columns = command_columns(stdout)};
     for (unsigned i = 0; kind->item_name(list, i); i++)
         print_name(&paragraph, kind->item_name(list, i), !kind->item_name(list, i + 1));
 }
@@ -569,8 +572,8 @@ static int print_overview(struct list *list) {
     list->given = &names;
     for (unsigned i = 0; i < N_KINDS; i++) {
         const struct list_kind *kind = &kinds[i];
-        int status = kind->heading && kind->start ? kind->start(list) : CLI_DONE;
-        if (status != CLI_DONE)
+        int status = kind->heading && kind->start ? kind->start(list) : COMMAND_DONE;
+        if (status != COMMAND_DONE)
             return status;
         if (!kind->heading)
             continue;
@@ -583,7 +586,7 @@ static int print_overview(struct list *list) {
     printf("'heddle list options' has the %u keys of a machine, for --set; 'heddle help new' begins policies of your "
            "own\n",
            config_n_options);
-    return CLI_DONE;
+    return COMMAND_DONE;
 }
 
 static int refuse_kind(const char *name, struct base_arena *arena) {
@@ -591,18 +594,18 @@ static int refuse_kind(const char *name, struct base_arena *arena) {
     for (unsigned i = 0; i < N_KINDS; i++)
         base_nearest_offer(&nearest, kinds[i].name);
     if (nearest.best)
-        return cli_fail(CLI_USAGE, "no list '%s'; did you mean '%s'?", name, nearest.best);
+        return command_fail(COMMAND_USAGE, "no list '%s'; did you mean '%s'?", name, nearest.best);
     const char *all = "";
     for (unsigned i = 0; i < N_KINDS; i++)
         all = base_arena_printf(arena, "%s%s%s", all, i ? ", " : "", kinds[i].name);
-    return cli_fail(CLI_USAGE, "no list '%s'; there are: %s", name, all);
+    return command_fail(COMMAND_USAGE, "no list '%s'; there are: %s", name, all);
 }
 
-static int run_list(const struct cli_words *words, struct list *list) {
+static int run_list(const struct command_words *words, struct list *list) {
     const char *name = words->count ? words->item[0] : NULL;
     if (!name && (list->given->names || list->given->json))
-        return cli_fail(CLI_USAGE, "--%s needs a list: heddle list workloads --%s",
-                        list->given->names ? "names" : "json", list->given->names ? "names" : "json");
+        return command_fail(COMMAND_USAGE, "--%s needs a list: heddle list workloads --%s",
+                            list->given->names ? "names" : "json", list->given->names ? "names" : "json");
     if (!name && !list->given->machine.set.count)
         return print_overview(list);
     unsigned i = 0;
@@ -613,22 +616,22 @@ static int run_list(const struct cli_words *words, struct list *list) {
     bool is_of_machines = kinds[i].start == load_machines;
     unsigned most = is_of_machines ? 2 : 1;
     if (words->count > most)
-        return cli_fail(CLI_USAGE, "list %s takes no '%s'", name, words->item[most]);
+        return command_fail(COMMAND_USAGE, "list %s takes no '%s'", name, words->item[most]);
     if (!is_of_machines && list->given->machine.set.count)
-        return cli_fail(CLI_USAGE, "--set is for machines: heddle list machines NAME --set %s",
-                        list->given->machine.set.item[0]);
+        return command_fail(COMMAND_USAGE, "--set is for machines: heddle list machines NAME --set %s",
+                            list->given->machine.set.item[0]);
     list->subject = words->count > 1 ? words->item[1] : NULL;
-    int status = kinds[i].start ? kinds[i].start(list) : CLI_DONE;
-    return status == CLI_DONE ? print_kind(&kinds[i], list) : status;
+    int status = kinds[i].start ? kinds[i].start(list) : COMMAND_DONE;
+    return status == COMMAND_DONE ? print_kind(&kinds[i], list) : status;
 }
 
 int cli_list(int argc, char **argv) {
     struct base_arena arena = {0};
     struct list_options given = {0};
-    struct cli_words words = {0};
+    struct command_words words = {0};
     struct list list = {.given = &given, .arena = &arena};
-    int status = CLI_DONE;
-    if (cli_parse(&cli_list_command, argc, argv, &given, &words, &arena, &status))
+    int status = COMMAND_DONE;
+    if (command_parse(&cli_list_command, argc, argv, &given, &words, &arena, &status))
         status = run_list(&words, &list);
     base_arena_free(&arena);
     return status;

@@ -11,18 +11,18 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
-#include "cli/program/place.h"
+#include "program/place.h"
 
 struct new_options {
     const char *folder;
 };
 
-static const struct cli_option options[] = {
-    {"--output", 'o', CLI_TEXT, "FOLDER", "where to write it, default ./NAME", offsetof(struct new_options, folder), 0,
-     0},
+static const struct command_option options[] = {
+    {"--output", 'o', COMMAND_TEXT, "FOLDER", "where to write it, default ./NAME", offsetof(struct new_options, folder),
+     0, 0},
 };
 
-const struct cli_command cli_new_command = {
+const struct command cli_new_command = {
     .name = "new",
     .summary = "write a scheduler, divergence model or DRAM policy to start from",
     .usage = "new scheduler|divergence|dram-policy NAME [options]",
@@ -88,19 +88,19 @@ static void write_replaced(FILE *file, const char *text, const struct words *wor
 
 static int write_file(const char *folder, const char *name, const char *template, const struct words *words, int mode,
                       struct base_arena *arena) {
-    const char *from = base_arena_printf(arena, "%s/%s", cli_find_templates(arena), template);
+    const char *from = base_arena_printf(arena, "%s/%s", program_find_templates(arena), template);
     const char *path = base_arena_printf(arena, "%s/%s", folder, name);
     const char *text = read_all(from, arena);
     if (!text)
-        return cli_fail(CLI_ERROR, "cannot read '%s': %s", from, strerror(errno));
+        return command_fail(COMMAND_ERROR, "cannot read '%s': %s", from, strerror(errno));
     FILE *file = fopen(path, "wx");
     if (!file)
-        return cli_fail(CLI_ERROR, "cannot write '%s': %s", path, strerror(errno));
+        return command_fail(COMMAND_ERROR, "cannot write '%s': %s", path, strerror(errno));
     write_replaced(file, text, words);
     if (fclose(file) != 0 || chmod(path, (mode_t)mode) != 0)
-        return cli_fail(CLI_ERROR, "cannot write '%s': %s", path, strerror(errno));
+        return command_fail(COMMAND_ERROR, "cannot write '%s': %s", path, strerror(errno));
     printf("  %s\n", path);
-    return CLI_DONE;
+    return COMMAND_DONE;
 }
 
 /* ---- The command ------------------------------------------------------------------------------------------------- */
@@ -119,30 +119,30 @@ static int write_all(const struct kind *kind, const char *name, const char *fold
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     self[length > 0 ? length : 0] = '\0';
     struct words words = {.name = name, .option = kind->option, .binary = self};
-    words.include = cli_find_include(arena);
+    words.include = program_find_include(arena);
     words.flags = base_arena_printf(arena, "-I%s", words.include);
     if (strcmp(kind->name, "divergence") == 0)
         words.flags =
-            base_arena_printf(arena, "-I%s -I%s -D_GNU_SOURCE", words.include, cli_find_internal_include(arena));
+            base_arena_printf(arena, "-I%s -I%s -D_GNU_SOURCE", words.include, program_find_internal_include(arena));
     if (mkdir(folder, 0777) != 0)
-        return cli_fail(CLI_ERROR, "cannot make the folder '%s': %s", folder, strerror(errno));
+        return command_fail(COMMAND_ERROR, "cannot make the folder '%s': %s", folder, strerror(errno));
     printf("wrote\n");
     int status = write_file(folder, base_arena_printf(arena, "%s.c", name), kind->file, &words, 0666 & ~022, arena);
-    if (status == CLI_DONE)
+    if (status == COMMAND_DONE)
         status = write_file(folder, "Makefile", "Makefile", &words, 0644, arena);
-    if (status == CLI_DONE)
+    if (status == COMMAND_DONE)
         status = write_file(folder, base_arena_printf(arena, "%s_test.sh", name), "test.sh", &words, 0755, arena);
-    if (status != CLI_DONE)
+    if (status != COMMAND_DONE)
         return status;
     printf("build it with 'make -C %s', or without make:\n  cc -O2 -shared -fPIC %s %s/%s.c -o %s/%s.so\n", folder,
            words.flags, folder, name, folder, name);
     printf("then 'heddle check %s/%s.so' and 'heddle run bfs %s %s/%s.so'\n", folder, name, kind->option, folder, name);
-    return CLI_DONE;
+    return COMMAND_DONE;
 }
 
-static int start(const struct new_options *given, const struct cli_words *words, struct base_arena *arena) {
+static int start(const struct new_options *given, const struct command_words *words, struct base_arena *arena) {
     if (words->count != 2)
-        return cli_fail(CLI_USAGE, "new needs a kind and a name: heddle new scheduler mine");
+        return command_fail(COMMAND_USAGE, "new needs a kind and a name: heddle new scheduler mine");
     const struct kind *kind = NULL;
     struct base_nearest nearest = base_nearest_to(words->item[0]);
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
@@ -151,21 +151,22 @@ static int start(const struct new_options *given, const struct cli_words *words,
             kind = &kinds[i];
     }
     if (!kind && nearest.best)
-        return cli_fail(CLI_USAGE, "'%s' is no kind of policy; did you mean '%s'?", words->item[0], nearest.best);
+        return command_fail(COMMAND_USAGE, "'%s' is no kind of policy; did you mean '%s'?", words->item[0],
+                            nearest.best);
     if (!kind)
-        return cli_fail(CLI_USAGE, "'%s' is none of scheduler, divergence, dram-policy", words->item[0]);
+        return command_fail(COMMAND_USAGE, "'%s' is none of scheduler, divergence, dram-policy", words->item[0]);
     const char *name = words->item[1];
     if (!is_name(name))
-        return cli_fail(CLI_USAGE, "'%s' is no name: letters, digits, '-' and '_', a letter first", name);
+        return command_fail(COMMAND_USAGE, "'%s' is no name: letters, digits, '-' and '_', a letter first", name);
     return write_all(kind, name, given->folder ? given->folder : name, arena);
 }
 
 int cli_new(int argc, char **argv) {
     struct base_arena arena = {0};
     struct new_options given = {.folder = NULL};
-    struct cli_words words = {0};
-    int status = CLI_DONE;
-    if (cli_parse(&cli_new_command, argc, argv, &given, &words, &arena, &status))
+    struct command_words words = {0};
+    int status = COMMAND_DONE;
+    if (command_parse(&cli_new_command, argc, argv, &given, &words, &arena, &status))
         status = start(&given, &words, &arena);
     base_arena_free(&arena);
     return status;

@@ -6,24 +6,24 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
-#include "cli/experiments/session.h"
-#include "cli/options/output.h"
-#include "cli/program/program_options.h"
+#include "command/output.h"
+#include "experiment/session.h"
+#include "program/program_options.h"
 #include "report/report.h"
 
 struct paper_options {
     bool all;
-    struct cli_session_options session;
+    struct experiment_session_options session;
 };
 
 #define FIELD(name) offsetof(struct paper_options, name)
 
-static const struct cli_option options[] = {
-    {"--all", 'a', CLI_FLAG, NULL, "every experiment", FIELD(all), 0, 0},
-    CLI_SESSION_ROWS(FIELD(session)),
+static const struct command_option options[] = {
+    {"--all", 'a', COMMAND_FLAG, NULL, "every experiment", FIELD(all), 0, 0},
+    EXPERIMENT_SESSION_ROWS(FIELD(session)),
 };
 
-const struct cli_command cli_paper_command = {
+const struct command cli_paper_command = {
     .name = "paper",
     .summary = "measure tables and figures of papers again",
     .usage = "paper [NAME...|--all] [options]",
@@ -49,23 +49,23 @@ const struct cli_command cli_paper_command = {
     .main = cli_paper,
 };
 
-static int refuse_experiment(const struct cli_experiments *experiments, const char *name) {
+static int refuse_experiment(const struct experiment_set *experiments, const char *name) {
     struct base_nearest nearest = base_nearest_to(name);
     for (unsigned i = 0; i < experiments->count; i++)
         base_nearest_offer(&nearest, experiments->item[i].name);
     if (nearest.best)
-        return cli_fail(CLI_USAGE, "no experiment '%s'; did you mean '%s'?", name, nearest.best);
-    return cli_fail(CLI_USAGE, "no experiment '%s'; 'heddle paper' lists them", name);
+        return command_fail(COMMAND_USAGE, "no experiment '%s'; did you mean '%s'?", name, nearest.best);
+    return command_fail(COMMAND_USAGE, "no experiment '%s'; 'heddle paper' lists them", name);
 }
 
-static void print_list(const struct cli_experiments *experiments, struct base_arena *arena) {
+static void print_list(const struct experiment_set *experiments, struct base_arena *arena) {
     struct report_table table = report_table_new(arena, 3);
     memset(table.is_left, true, sizeof table.is_left);
     report_table_cell(&table, "experiment");
     report_table_cell(&table, "what it shows");
     report_table_cell(&table, "the paper's result");
     for (unsigned i = 0; i < experiments->count; i++) {
-        const struct cli_experiment *experiment = &experiments->item[i];
+        const struct experiment *experiment = &experiments->item[i];
         report_table_cell(&table, "%s", experiment->name);
         report_table_cell(&table, "%s", experiment->title);
         report_table_cell(&table, "%s", experiment->result ? experiment->result : "-");
@@ -73,9 +73,9 @@ static void print_list(const struct cli_experiments *experiments, struct base_ar
     report_table_print(&table, stdout, false);
 }
 
-static int run(struct paper_options *given, const struct cli_words *words, struct base_arena *arena) {
+static int run(struct paper_options *given, const struct command_words *words, struct base_arena *arena) {
     static const char *every = "--all";
-    struct cli_session_options *session = &given->session;
+    struct experiment_session_options *session = &given->session;
     const char *file = session->json     ? "json"
                        : session->csv    ? "csv"
                        : session->plot   ? "plot"
@@ -83,35 +83,36 @@ static int run(struct paper_options *given, const struct cli_words *words, struc
                        : session->html   ? "html"
                                          : NULL;
     if (words->count == 0 && !given->all && file)
-        return cli_fail(CLI_USAGE, "--%s is for results: heddle paper NAME --%s FILE", file, file);
+        return command_fail(COMMAND_USAGE, "--%s is for results: heddle paper NAME --%s FILE", file, file);
     if (words->count && given->all)
-        return cli_fail(CLI_USAGE, "--all is every experiment, '%s' among them", words->item[0]);
-    struct cli_experiments experiments;
-    int status = cli_load_experiments(&experiments, arena);
-    if (status != CLI_DONE)
+        return command_fail(COMMAND_USAGE, "--all is every experiment, '%s' among them", words->item[0]);
+    struct experiment_set experiments;
+    int status = experiment_load_all(&experiments, arena);
+    if (status != COMMAND_DONE)
         return status;
     bool all = given->all || (session->is_reasons && words->count == 0);
     if (words->count == 0 && !all) {
         print_list(&experiments, arena);
-        return CLI_DONE;
+        return COMMAND_DONE;
     }
     unsigned count = all ? experiments.count : words->count;
-    const struct cli_experiment **chosen = BASE_ARENA_ARRAY(arena, const struct cli_experiment *, count);
+    const struct experiment **chosen = BASE_ARENA_ARRAY(arena, const struct experiment *, count);
     for (unsigned i = 0; i < count; i++) {
-        chosen[i] = all ? &experiments.item[i] : cli_find_experiment(&experiments, words->item[i]);
+        chosen[i] = all ? &experiments.item[i] : experiment_find(&experiments, words->item[i]);
         if (!chosen[i])
             return refuse_experiment(&experiments, words->item[i]);
     }
-    cli_note_words(session, "paper", given->all ? &(struct cli_words){.item = &every, .count = 1} : words, arena);
-    return cli_run_session(session, chosen, count, arena);
+    experiment_note_words(session, "paper", given->all ? &(struct command_words){.item = &every, .count = 1} : words,
+                          arena);
+    return experiment_run_session(session, chosen, count, arena);
 }
 
 int cli_paper(int argc, char **argv) {
     struct base_arena arena = {0};
-    struct paper_options given = {.session = {.size = CLI_SIZE_NOT_GIVEN}};
-    struct cli_words words = {0};
-    int status = CLI_DONE;
-    if (cli_parse(&cli_paper_command, argc, argv, &given, &words, &arena, &status))
+    struct paper_options given = {.session = {.size = PROGRAM_SIZE_NOT_GIVEN}};
+    struct command_words words = {0};
+    int status = COMMAND_DONE;
+    if (command_parse(&cli_paper_command, argc, argv, &given, &words, &arena, &status))
         status = run(&given, &words, &arena);
     base_arena_free(&arena);
     return status;

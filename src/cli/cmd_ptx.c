@@ -6,8 +6,8 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
-#include "cli/options/output.h"
 #include "cli/ptx/view.h"
+#include "command/output.h"
 #include "gpu/gpu.h"
 
 struct ptx_options {
@@ -17,16 +17,16 @@ struct ptx_options {
 
 #define FIELD(name) offsetof(struct ptx_options, name)
 
-static const struct cli_option options[] = {
-    {"--kernel", 0, CLI_TEXT, "NAME", "show this kernel or function only", FIELD(kernel), 0, 0},
-    {"--verbose", 'v', CLI_FLAG, NULL, "basic blocks, branches and loops too", FIELD(is_verbose), 0, 0},
-    {"--isa", 0, CLI_TEXT, "TARGET", "machine instructions that each line becomes on a target, such as sm_90, instead",
-     FIELD(isa), 0, 0},
-    {"--json", 0, CLI_TEXT, "FILE|-", "write all of it as one JSON object", FIELD(json), 0, 0},
-    {"--dot", 0, CLI_TEXT, "FILE|-", "write the flow graphs for Graphviz", FIELD(dot), 0, 0},
+static const struct command_option options[] = {
+    {"--kernel", 0, COMMAND_TEXT, "NAME", "show this kernel or function only", FIELD(kernel), 0, 0},
+    {"--verbose", 'v', COMMAND_FLAG, NULL, "basic blocks, branches and loops too", FIELD(is_verbose), 0, 0},
+    {"--isa", 0, COMMAND_TEXT, "TARGET",
+     "machine instructions that each line becomes on a target, such as sm_90, instead", FIELD(isa), 0, 0},
+    {"--json", 0, COMMAND_TEXT, "FILE|-", "write all of it as one JSON object", FIELD(json), 0, 0},
+    {"--dot", 0, COMMAND_TEXT, "FILE|-", "write the flow graphs for Graphviz", FIELD(dot), 0, 0},
 };
 
-const struct cli_command cli_ptx_command = {
+const struct command cli_ptx_command = {
     .name = "ptx",
     .summary = "check a PTX file and show its kernels",
     .usage = "ptx FILE.ptx [options]",
@@ -217,8 +217,10 @@ static int refuse_kernel(const struct ptx_module *module, const char *name) {
         if (module->function[f]->has_body)
             base_nearest_offer(&nearest, module->function[f]->name);
     if (nearest.best)
-        return cli_fail(CLI_USAGE, "%s has no kernel '%s'; did you mean '%s'?", module->path, name, nearest.best);
-    return cli_fail(CLI_USAGE, "%s has no kernel '%s'; 'heddle ptx %s' lists them", module->path, name, module->path);
+        return command_fail(COMMAND_USAGE, "%s has no kernel '%s'; did you mean '%s'?", module->path, name,
+                            nearest.best);
+    return command_fail(COMMAND_USAGE, "%s has no kernel '%s'; 'heddle ptx %s' lists them", module->path, name,
+                        module->path);
 }
 
 enum format { FORMAT_JSON, FORMAT_DOT };
@@ -229,29 +231,29 @@ static bool write_file(const char *path, enum format format, const struct cli_pt
         return true;
     FILE *file;
     bool is_good = true;
-    if (!cli_open_output(path, &file))
+    if (!command_open_output(path, &file))
         return false;
     if (format == FORMAT_JSON)
         is_good = cli_ptx_write_json(file, view);
     else
         cli_ptx_write_dot(file, view);
-    return cli_close_output(path, file, is_good && fflush(file) == 0 && !ferror(file));
+    return command_close_output(path, file, is_good && fflush(file) == 0 && !ferror(file));
 }
 
 static int show_module(const struct ptx_module *module, const struct base_source *source,
                        const struct ptx_options *given, struct base_arena *arena) {
     struct ptx_messages messages = {0};
     struct cli_ptx_view view = make_view(module, source, given->kernel, &messages, arena);
-    int status = view.n_errors > 0 ? CLI_ERROR : CLI_DONE;
+    int status = view.n_errors > 0 ? COMMAND_ERROR : COMMAND_DONE;
     if (given->kernel && view.n_functions == 0) {
         status = refuse_kernel(module, given->kernel);
     } else {
         if (given->isa)
             cli_ptx_print_machine(stdout, &view, isa_find_target(given->isa));
-        else if (!cli_is_stdout(given->json) && !cli_is_stdout(given->dot))
+        else if (!command_is_stdout(given->json) && !command_is_stdout(given->dot))
             cli_ptx_print(stdout, &view, given->is_verbose, arena);
         if (!write_file(given->json, FORMAT_JSON, &view) || !write_file(given->dot, FORMAT_DOT, &view))
-            status = CLI_ERROR;
+            status = COMMAND_ERROR;
         fflush(stdout);
         fputs(view.unsupported, stderr);
     }
@@ -266,14 +268,15 @@ static int read_and_show(const char *path, const struct ptx_options *given, stru
     if (!base_source_read(&source, arena, path, &diag)) {
         static const char prefix[] = "error: ";
         diag.text[strcspn(diag.text, "\n")] = '\0';
-        return cli_fail(CLI_ERROR, "%s", diag.text + (strncmp(diag.text, prefix, strlen(prefix)) ? 0 : strlen(prefix)));
+        return command_fail(COMMAND_ERROR, "%s",
+                            diag.text + (strncmp(diag.text, prefix, strlen(prefix)) ? 0 : strlen(prefix)));
     }
     struct ptx_messages messages = {0};
     struct ptx_module *module = ptx_parse(source.name, source.text, source.length, &messages);
     if (messages.text)
         fputs(messages.text, stderr);
     ptx_messages_free(&messages);
-    int status = module ? show_module(module, &source, given, arena) : CLI_ERROR;
+    int status = module ? show_module(module, &source, given, arena) : COMMAND_ERROR;
     ptx_module_free(module);
     return status;
 }
@@ -301,15 +304,16 @@ static const char *list_targets(struct base_arena *arena) {
 int cli_ptx(int argc, char **argv) {
     struct base_arena arena = {0};
     struct ptx_options given = {0};
-    struct cli_words words = {0};
-    int status = CLI_DONE;
-    if (cli_parse(&cli_ptx_command, argc, argv, &given, &words, &arena, &status)) {
+    struct command_words words = {0};
+    int status = COMMAND_DONE;
+    if (command_parse(&cli_ptx_command, argc, argv, &given, &words, &arena, &status)) {
         if (words.count != 1)
-            status = cli_fail(CLI_USAGE, "ptx takes one file; see 'heddle help ptx'");
-        else if (cli_is_stdout(given.json) && cli_is_stdout(given.dot))
-            status = cli_fail(CLI_USAGE, "--json and --dot cannot both write to standard output");
+            status = command_fail(COMMAND_USAGE, "ptx takes one file; see 'heddle help ptx'");
+        else if (command_is_stdout(given.json) && command_is_stdout(given.dot))
+            status = command_fail(COMMAND_USAGE, "--json and --dot cannot both write to standard output");
         else if (given.isa && !is_target(given.isa))
-            status = cli_fail(CLI_USAGE, "no target '%s' for --isa; there are %s", given.isa, list_targets(&arena));
+            status =
+                command_fail(COMMAND_USAGE, "no target '%s' for --isa; there are %s", given.isa, list_targets(&arena));
         else
             status = read_and_show(words.item[0], &given, &arena);
     }

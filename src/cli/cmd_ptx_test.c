@@ -61,7 +61,7 @@ static long long number(json_t *object, const char *key) { return json_integer_v
 static void a_kernel_is_described_in_json(void **state) {
     (void)state;
     json_t *json;
-    assert_int_equal(run_ptx(loop_text, "--kernel", "looping", &json), CLI_DONE);
+    assert_int_equal(run_ptx(loop_text, "--kernel", "looping", &json), COMMAND_DONE);
     assert_non_null(json);
     assert_int_equal(number(json, "constant_bytes"), 16);
     json_t *functions = json_object_get(json, "functions");
@@ -89,15 +89,16 @@ static void a_kernel_is_described_in_json(void **state) {
 static void every_kernel_is_described_unless_one_is_named(void **state) {
     (void)state;
     json_t *json;
-    assert_int_equal(run_ptx(loop_text, NULL, NULL, &json), CLI_DONE);
+    assert_int_equal(run_ptx(loop_text, NULL, NULL, &json), COMMAND_DONE);
     assert_int_equal(json_array_size(json_object_get(json, "functions")), 2);
     json_decref(json);
-    assert_int_equal(run_ptx(loop_text, "--kernel", "loping", NULL), CLI_USAGE);
+    assert_int_equal(run_ptx(loop_text, "--kernel", "loping", NULL), COMMAND_USAGE);
 }
 
 static void wrong_text_is_an_error(void **state) {
     (void)state;
-    assert_int_equal(run_ptx(".version 7.0\n.target sm_70\n.entry k() { add.u32 1; }\n", NULL, NULL, NULL), CLI_ERROR);
+    assert_int_equal(run_ptx(".version 7.0\n.target sm_70\n.entry k() { add.u32 1; }\n", NULL, NULL, NULL),
+                     COMMAND_ERROR);
 }
 
 static void unsupported_instructions_are_counted_and_named(void **state) {
@@ -105,7 +106,7 @@ static void unsupported_instructions_are_counted_and_named(void **state) {
     json_t *json;
     const char *text =
         ".version 7.8\n.target sm_90\n.address_size 64\n.entry k()\n{\nwgmma.fence.sync.aligned;\nret;\n}\n";
-    assert_int_equal(run_ptx(text, NULL, NULL, &json), CLI_ERROR);
+    assert_int_equal(run_ptx(text, NULL, NULL, &json), COMMAND_ERROR);
     assert_int_equal(number(json, "n_unsupported"), 1);
     assert_non_null(strstr(json_string_value(json_object_get(json, "unsupported")), "wgmma.fence.sync.aligned"));
     json_t *kernel = json_array_get(json_object_get(json, "functions"), 0);
@@ -115,10 +116,10 @@ static void unsupported_instructions_are_counted_and_named(void **state) {
 
 static void machine_instructions_are_those_of_a_target(void **state) {
     (void)state;
-    assert_int_equal(run_ptx(loop_text, "--isa", "sm_80", NULL), CLI_DONE);
-    assert_int_equal(run_ptx(loop_text, "--isa", "sm_89", NULL), CLI_DONE);
-    assert_int_equal(run_ptx(loop_text, "--isa", "sm_90", NULL), CLI_DONE);
-    assert_int_equal(run_ptx(loop_text, "--isa", "sm_52", NULL), CLI_USAGE);
+    assert_int_equal(run_ptx(loop_text, "--isa", "sm_80", NULL), COMMAND_DONE);
+    assert_int_equal(run_ptx(loop_text, "--isa", "sm_89", NULL), COMMAND_DONE);
+    assert_int_equal(run_ptx(loop_text, "--isa", "sm_90", NULL), COMMAND_DONE);
+    assert_int_equal(run_ptx(loop_text, "--isa", "sm_52", NULL), COMMAND_USAGE);
 }
 
 static void the_command_wants_one_file(void **state) {
@@ -126,10 +127,10 @@ static void the_command_wants_one_file(void **state) {
     char *none[] = {"ptx", NULL}, *two[] = {"ptx", "a.ptx", "b.ptx", NULL};
     char *both[] = {"ptx", "a.ptx", "--json", "-", "--dot", "-", NULL};
     char *missing[] = {"ptx", "/nowhere/a.ptx", NULL};
-    assert_int_equal(cli_ptx(1, none), CLI_USAGE);
-    assert_int_equal(cli_ptx(3, two), CLI_USAGE);
-    assert_int_equal(cli_ptx(6, both), CLI_USAGE);
-    assert_int_equal(cli_ptx(2, missing), CLI_ERROR);
+    assert_int_equal(cli_ptx(1, none), COMMAND_USAGE);
+    assert_int_equal(cli_ptx(3, two), COMMAND_USAGE);
+    assert_int_equal(cli_ptx(6, both), COMMAND_USAGE);
+    assert_int_equal(cli_ptx(2, missing), COMMAND_ERROR);
 }
 
 int main(void) {

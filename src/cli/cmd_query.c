@@ -6,10 +6,10 @@
 
 #include "cli/cli.h"
 #include "cli/commands.h"
-#include "cli/program/execute.h"
+#include "program/execute.h"
 
 struct query_options {
-    struct cli_machine_options machine;
+    struct command_machine_options machine;
     const char *scheduler, *divergence, *index;
     unsigned code;
     bool is_quiet, is_verbose;
@@ -18,22 +18,22 @@ struct query_options {
 #define FIELD(name) offsetof(struct query_options, name)
 #define CODES "plain|extended"
 
-static const struct cli_option options[] = {
-    {"--index", 0, CLI_TEXT, "COLUMN", "build an index on this column: comparisons of it with = search there",
+static const struct command_option options[] = {
+    {"--index", 0, COMMAND_TEXT, "COLUMN", "build an index on this column: comparisons of it with = search there",
      FIELD(index), 0, 0},
-    {"--code", 0, CLI_CHOICE, CODES, "kernels for today's GPUs, the default, or with Heddle's own instructions",
+    {"--code", 0, COMMAND_CHOICE, CODES, "kernels for today's GPUs, the default, or with Heddle's own instructions",
      FIELD(code), 0, 0},
-    CLI_MACHINE_ROW(FIELD(machine)),
-    CLI_SET_ROW(FIELD(machine)),
-    {"--scheduler", 's', CLI_TEXT, CLI_SCHEDULER_VALUE, "the warp scheduler, default the machine's", FIELD(scheduler),
-     0, 0},
-    {"--divergence", 'd', CLI_TEXT, CLI_DIVERGENCE_VALUE, "the divergence model, default the machine's",
+    COMMAND_MACHINE_ROW(FIELD(machine)),
+    COMMAND_SET_ROW(FIELD(machine)),
+    {"--scheduler", 's', COMMAND_TEXT, PROGRAM_SCHEDULER_VALUE, "the warp scheduler, default the machine's",
+     FIELD(scheduler), 0, 0},
+    {"--divergence", 'd', COMMAND_TEXT, PROGRAM_DIVERGENCE_VALUE, "the divergence model, default the machine's",
      FIELD(divergence), 0, 0},
-    {"--quiet", 'q', CLI_FLAG, NULL, "print nothing but the rows", FIELD(is_quiet), 0, 0},
-    {"--verbose", 'v', CLI_FLAG, NULL, "show what each kernel did", FIELD(is_verbose), 0, 0},
+    {"--quiet", 'q', COMMAND_FLAG, NULL, "print nothing but the rows", FIELD(is_quiet), 0, 0},
+    {"--verbose", 'v', COMMAND_FLAG, NULL, "show what each kernel did", FIELD(is_verbose), 0, 0},
 };
 
-const struct cli_command cli_query_command = {
+const struct command cli_query_command = {
     .name = "query",
     .summary = "search a table from a CSV file with SQL, and say how long the simulated GPU takes",
     .usage = "query SQL FILE.csv [options]",
@@ -56,10 +56,10 @@ const struct cli_command cli_query_command = {
 
 struct query {
     struct query_options given;
-    struct cli_words words;
+    struct command_words words;
     struct base_arena arena;
-    struct cli_place place;
-    struct cli_target target;
+    struct program_place place;
+    struct program_target target;
     struct report_target shown;
 };
 
@@ -81,11 +81,12 @@ static bool is_index_unused(const struct report_run *run) {
     return run->n_launches > 0;
 }
 
-static struct cli_words program_words(struct query *query) {
+static struct command_words program_words(struct query *query) {
     static const char *const codes[] = {"plain", "extended"};
     const char *words[] = {"--sql",  query->words.item[0],     "--table", query->words.item[1],
                            "--code", codes[query->given.code], "--index", query->given.index};
-    struct cli_words result = {.item = BASE_ARENA_ARRAY(&query->arena, const char *, sizeof words / sizeof words[0])};
+    struct command_words result = {.item =
+                                       BASE_ARENA_ARRAY(&query->arena, const char *, sizeof words / sizeof words[0])};
     while (result.count < sizeof words / sizeof words[0] - (query->given.index ? 0 : 2)) {
         result.item[result.count] = words[result.count];
         result.count++;
@@ -94,20 +95,19 @@ static struct cli_words program_words(struct query *query) {
 }
 
 static int run_query(struct query *query) {
-    struct cli_execution execution = {
-        .program = {CLI_PROGRAM_WORKLOAD, "query",
-                    base_arena_printf(&query->arena, "%s/query", query->place.workloads)},
+    struct program_execution execution = {
+        .program = {PROGRAM_WORKLOAD, "query", base_arena_printf(&query->arena, "%s/query", query->place.workloads)},
         .place = &query->place,
         .arguments = program_words(query),
         .target = &query->target,
         .shows_progress = !query->given.is_quiet && isatty(STDERR_FILENO),
-        .output = CLI_OUTPUT_AS_IS,
+        .output = PROGRAM_OUTPUT_AS_IS,
     };
     struct report_run run = {.target = &query->shown};
     bool is_said = false;
-    int status = cli_execute(&execution, &run, &query->arena, &is_said);
-    if (status != CLI_DONE)
-        return is_said ? status : cli_fail(status, "%s", run.error);
+    int status = program_execute(&execution, &run, &query->arena, &is_said);
+    if (status != COMMAND_DONE)
+        return is_said ? status : command_fail(status, "%s", run.error);
     if (query->given.is_verbose)
         report_print_run(stderr, &run, false, &query->arena);
     const char *index = query->given.index;
@@ -116,25 +116,25 @@ static int run_query(struct query *query) {
                 index, index);
     if (!query->given.is_quiet)
         print_cycles(query, &run);
-    return CLI_DONE;
+    return COMMAND_DONE;
 }
 
 static int prepare_and_run(struct query *query) {
     const struct query_options *given = &query->given;
     if (query->words.count != 2)
-        return cli_fail(CLI_USAGE, "query takes a query in quotes and a CSV file; see 'heddle help query'");
+        return command_fail(COMMAND_USAGE, "query takes a query in quotes and a CSV file; see 'heddle help query'");
     int status =
-        cli_make_target(&query->target, &given->machine, given->scheduler, given->divergence, 0, &query->arena);
-    if (status != CLI_DONE)
+        program_make_target(&query->target, &given->machine, given->scheduler, given->divergence, 0, &query->arena);
+    if (status != COMMAND_DONE)
         return status;
-    query->shown = cli_report_target(&query->target);
-    return cli_find_place(&query->place, &query->arena) ? run_query(query) : CLI_ERROR;
+    query->shown = program_report_target(&query->target);
+    return program_find_place(&query->place, &query->arena) ? run_query(query) : COMMAND_ERROR;
 }
 
 int cli_query(int argc, char **argv) {
     struct query query = {0};
-    int status = CLI_DONE;
-    if (cli_parse(&cli_query_command, argc, argv, &query.given, &query.words, &query.arena, &status))
+    int status = COMMAND_DONE;
+    if (command_parse(&cli_query_command, argc, argv, &query.given, &query.words, &query.arena, &status))
         status = prepare_and_run(&query);
     base_arena_free(&query.arena);
     return status;

@@ -6,8 +6,8 @@
 
 #include "cli/cli.h"
 #include "cli/commands.h"
-#include "cli/experiments/stored_runs.h"
-#include "cli/html.h"
+#include "experiment/stored_runs.h"
+#include "program/html.h"
 
 struct report_options {
     const char *output, *title, *where;
@@ -15,14 +15,14 @@ struct report_options {
 
 #define FIELD(name) offsetof(struct report_options, name)
 
-static const struct cli_option options[] = {
-    {"--output", 'o', CLI_TEXT, "FILE|-", "the page", FIELD(output), 0, 0},
-    {"--title", 't', CLI_TEXT, "TEXT", "its title, default the name of the results", FIELD(title), 0, 0},
-    {"--where", 0, CLI_TEXT, "SQL", "of a store, only the runs that meet this expression over its columns",
+static const struct command_option options[] = {
+    {"--output", 'o', COMMAND_TEXT, "FILE|-", "the page", FIELD(output), 0, 0},
+    {"--title", 't', COMMAND_TEXT, "TEXT", "its title, default the name of the results", FIELD(title), 0, 0},
+    {"--where", 0, COMMAND_TEXT, "SQL", "of a store, only the runs that meet this expression over its columns",
      FIELD(where), 0, 0},
 };
 
-const struct cli_command cli_report_command = {
+const struct command cli_report_command = {
     .name = "report",
     .summary = "make a page with charts of results, which a browser shows",
     .usage = "report RESULTS... -o PAGE.html",
@@ -43,21 +43,21 @@ const struct cli_command cli_report_command = {
 
 /* Reads a store, or the --json output of a command: a run, a comparison, or an array of experiments. */
 static json_t *read_document(const char *path, const char *where, struct base_arena *arena) {
-    if (cli_is_database(path))
-        return cli_stored_runs_document(path, where, arena);
+    if (experiment_is_database(path))
+        return experiment_stored_runs_document(path, where, arena);
     json_error_t error;
     json_t *read = json_load_file(path, 0, &error), *first = json_array_get(read, 0);
     bool is_run = json_is_object(json_object_get(read, "total")) || json_is_array(json_object_get(read, "runs"));
     if (!read) {
         struct stat about;
         if (stat(path, &about) == 0 && S_ISREG(about.st_mode) && about.st_size == 0)
-            cli_fail(CLI_ERROR, "'%s' is empty", path);
+            command_fail(COMMAND_ERROR, "'%s' is empty", path);
         else if (stat(path, &about) == 0 && S_ISDIR(about.st_mode))
-            cli_fail(CLI_ERROR, "'%s' is a folder, not results", path);
+            command_fail(COMMAND_ERROR, "'%s' is a folder, not results", path);
         else if (error.line < 0)
-            cli_fail(CLI_ERROR, "cannot read '%s': %s", path, strerror(errno));
+            command_fail(COMMAND_ERROR, "cannot read '%s': %s", path, strerror(errno));
         else
-            cli_fail(CLI_ERROR, "%s:%d:%d: not JSON: %s", path, error.line, error.column, error.text);
+            command_fail(COMMAND_ERROR, "%s:%d:%d: not JSON: %s", path, error.line, error.column, error.text);
         return NULL;
     }
     if (json_is_array(json_object_get(first, "values")))
@@ -67,7 +67,8 @@ static json_t *read_document(const char *path, const char *where, struct base_ar
         return read;
     }
     json_decref(read);
-    cli_fail(CLI_ERROR, "'%s' has no results: a file from --json of run, compare, paper or sweep is expected", path);
+    command_fail(COMMAND_ERROR, "'%s' has no results: a file from --json of run, compare, paper or sweep is expected",
+                 path);
     return NULL;
 }
 
@@ -77,36 +78,36 @@ static const char *name_of(const char *path, struct base_arena *arena) {
     return base_arena_copy(arena, name, dot && dot > name ? (size_t)(dot - name) : strlen(name));
 }
 
-static int run(const struct report_options *given, const struct cli_words *words, struct base_arena *arena) {
-    struct cli_html html;
+static int run(const struct report_options *given, const struct command_words *words, struct base_arena *arena) {
+    struct program_html html;
     if (words->count == 0)
-        return cli_fail(CLI_USAGE, "report needs results: heddle report RESULTS -o PAGE.html");
+        return command_fail(COMMAND_USAGE, "report needs results: heddle report RESULTS -o PAGE.html");
     if (!given->output)
-        return cli_fail(CLI_USAGE, "report needs a file for the page: -o PAGE.html");
+        return command_fail(COMMAND_USAGE, "report needs a file for the page: -o PAGE.html");
     json_t *documents = json_array();
     for (unsigned i = 0; i < words->count; i++) {
         json_t *document = read_document(words->item[i], given->where, arena);
         if (!document) {
             json_decref(documents);
-            return CLI_ERROR;
+            return COMMAND_ERROR;
         }
         json_array_append_new(documents, document);
     }
-    int status = cli_html_open(&html, given->output, arena);
-    if (status != CLI_DONE) {
+    int status = program_html_open(&html, given->output, arena);
+    if (status != COMMAND_DONE) {
         json_decref(documents);
         return status;
     }
     const char *title = given->title ? given->title : name_of(words->item[0], arena);
-    return cli_html_write(&html, title, documents) ? CLI_DONE : CLI_ERROR;
+    return program_html_write(&html, title, documents) ? COMMAND_DONE : COMMAND_ERROR;
 }
 
 int cli_report(int argc, char **argv) {
     struct base_arena arena = {0};
     struct report_options given = {0};
-    struct cli_words words = {0};
-    int status = CLI_DONE;
-    if (cli_parse(&cli_report_command, argc, argv, &given, &words, &arena, &status))
+    struct command_words words = {0};
+    int status = COMMAND_DONE;
+    if (command_parse(&cli_report_command, argc, argv, &given, &words, &arena, &status))
         status = run(&given, &words, &arena);
     base_arena_free(&arena);
     return status;

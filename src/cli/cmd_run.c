@@ -12,16 +12,16 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
-#include "cli/html.h"
-#include "cli/options/output.h"
-#include "cli/program/checkpoint.h"
-#include "cli/program/program_options.h"
-#include "cli/program/thread_map.h"
+#include "command/output.h"
+#include "program/checkpoint.h"
+#include "program/html.h"
+#include "program/program_options.h"
+#include "program/thread_map.h"
 
 struct run_options {
-    struct cli_machine_options machine;
+    struct command_machine_options machine;
     const char *scheduler, *divergence;
-    struct cli_program_options program;
+    struct program_options program;
     bool is_functional, is_quiet, is_verbose, has_branches, has_lines, keeps_going;
     const char *launches;
     uint64_t first_launch, last_launch; /* read from `launches` */
@@ -36,56 +36,58 @@ struct run_options {
 
 #define FIELD(name) offsetof(struct run_options, name)
 
-static const struct cli_option options[] = {
-    CLI_MACHINE_ROW(FIELD(machine)),
-    {"--scheduler", 's', CLI_TEXT, CLI_SCHEDULER_VALUE, "the warp scheduler, default the machine's", FIELD(scheduler),
-     0, 0},
-    {"--divergence", 'd', CLI_TEXT, CLI_DIVERGENCE_VALUE, "the divergence model, default the machine's",
+static const struct command_option options[] = {
+    COMMAND_MACHINE_ROW(FIELD(machine)),
+    {"--scheduler", 's', COMMAND_TEXT, PROGRAM_SCHEDULER_VALUE, "the warp scheduler, default the machine's",
+     FIELD(scheduler), 0, 0},
+    {"--divergence", 'd', COMMAND_TEXT, PROGRAM_DIVERGENCE_VALUE, "the divergence model, default the machine's",
      FIELD(divergence), 0, 0},
-    CLI_DRAM_POLICY_ROW(FIELD(machine)),
-    CLI_SET_ROW(FIELD(machine)),
-    CLI_DUMP_ROW(FIELD(machine)),
-    {"--functional", 0, CLI_FLAG, NULL, "execute without timing", FIELD(is_functional), 0, 0},
-    CLI_PROGRAM_ROWS(FIELD(program)),
-    {"--launch", 0, CLI_TEXT, "N..M", "time only these launches, counted from 1; the others run functionally",
+    COMMAND_DRAM_POLICY_ROW(FIELD(machine)),
+    COMMAND_SET_ROW(FIELD(machine)),
+    COMMAND_DUMP_ROW(FIELD(machine)),
+    {"--functional", 0, COMMAND_FLAG, NULL, "execute without timing", FIELD(is_functional), 0, 0},
+    PROGRAM_ROWS(FIELD(program)),
+    {"--launch", 0, COMMAND_TEXT, "N..M", "time only these launches, counted from 1; the others run functionally",
      FIELD(launches), 0, 0},
-    {"--sample-launches", 0, CLI_NUMBER, "N", "time one in N launches of each kernel, and estimate the cycles of all",
-     FIELD(sample_launches), 1, INT64_MAX},
-    {"--keep-going", 0, CLI_FLAG, NULL, "accept exit status 0 even if something was not supported", FIELD(keeps_going),
-     0, 0},
-    {"--json", 0, CLI_TEXT, "FILE|-", "write the statistics as one JSON object", FIELD(json), 0, 0},
-    {"--csv", 0, CLI_TEXT, "FILE|-", "write the statistics as CSV, a line for each launch", FIELD(csv), 0, 0},
-    CLI_HTML_ROW(FIELD(html)),
-    CLI_MAX_CYCLES_ROW(FIELD(max_cycles)),
-    {"--sample", 0, CLI_NUMBER, "N", "take time series every N cycles, per SM and DRAM channel, into --json",
+    {"--sample-launches", 0, COMMAND_NUMBER, "N",
+     "time one in N launches of each kernel, and estimate the cycles of all", FIELD(sample_launches), 1, INT64_MAX},
+    {"--keep-going", 0, COMMAND_FLAG, NULL, "accept exit status 0 even if something was not supported",
+     FIELD(keeps_going), 0, 0},
+    {"--json", 0, COMMAND_TEXT, "FILE|-", "write the statistics as one JSON object", FIELD(json), 0, 0},
+    {"--csv", 0, COMMAND_TEXT, "FILE|-", "write the statistics as CSV, a line for each launch", FIELD(csv), 0, 0},
+    PROGRAM_HTML_ROW(FIELD(html)),
+    PROGRAM_MAX_CYCLES_ROW(FIELD(max_cycles)),
+    {"--sample", 0, COMMAND_NUMBER, "N", "take time series every N cycles, per SM and DRAM channel, into --json",
      FIELD(sample_cycles), 1, INT64_MAX},
-    {"--branches", 0, CLI_FLAG, NULL, "print how often each branch was executed and diverged; in --json too",
+    {"--branches", 0, COMMAND_FLAG, NULL, "print how often each branch was executed and diverged; in --json too",
      FIELD(has_branches), 0, 0},
-    {"--lines", 0, CLI_FLAG, NULL, "print an annotated listing: counts and stall cycles per line; in --json too",
+    {"--lines", 0, COMMAND_FLAG, NULL, "print an annotated listing: counts and stall cycles per line; in --json too",
      FIELD(has_lines), 0, 0},
-    {"--thread-map", 0, CLI_TEXT, "PREFIX", "draw each thread's path length and divergences: PREFIX-path.png...",
+    {"--thread-map", 0, COMMAND_TEXT, "PREFIX", "draw each thread's path length and divergences: PREFIX-path.png...",
      FIELD(thread_map), 0, 0},
-    {"--trace", 0, CLI_TEXT, "FILE", "write a timeline that Perfetto and chrome://tracing open", FIELD(trace), 0, 0},
-    {"--trace-cycles", 0, CLI_TEXT, "N..M", "of the timeline: only these cycles", FIELD(trace_cycles), 0, 0},
-    {"--trace-sms", 0, CLI_TEXT, "N..M", "of the timeline: only these SMs, counted from 0", FIELD(trace_sms), 0, 0},
-    {"--trace-size", 0, CLI_NUMBER, "MB", "of the timeline: end it at this size [100]", FIELD(trace_megabytes), 1,
-     1000000},
-    {"--checkpoint", 0, CLI_TEXT, "FILE", "after each launch, write what --resume needs to go on from there",
-     FIELD(checkpoint), 0, 0},
-    {"--resume", 0, CLI_TEXT, "FILE", "go on after the last launch in a checkpoint of the same run, and keep it up",
-     FIELD(resume), 0, 0},
-    {"--threads", 'j', CLI_NUMBER, "N", "host threads; never changes a result [the processors, at most 8]",
-     FIELD(threads), 1, CLI_MOST_THREADS},
-    {"--timeout", 0, CLI_SECONDS, "S", "stop after S seconds and report what was measured", FIELD(timeout_seconds), 0,
+    {"--trace", 0, COMMAND_TEXT, "FILE", "write a timeline that Perfetto and chrome://tracing open", FIELD(trace), 0,
      0},
-    {"--max-instructions", 0, CLI_NUMBER, "N", "stop when a warp of a launch has executed about N instructions",
+    {"--trace-cycles", 0, COMMAND_TEXT, "N..M", "of the timeline: only these cycles", FIELD(trace_cycles), 0, 0},
+    {"--trace-sms", 0, COMMAND_TEXT, "N..M", "of the timeline: only these SMs, counted from 0", FIELD(trace_sms), 0, 0},
+    {"--trace-size", 0, COMMAND_NUMBER, "MB", "of the timeline: end it at this size [100]", FIELD(trace_megabytes), 1,
+     1000000},
+    {"--checkpoint", 0, COMMAND_TEXT, "FILE", "after each launch, write what --resume needs to go on from there",
+     FIELD(checkpoint), 0, 0},
+    {"--resume", 0, COMMAND_TEXT, "FILE", "go on after the last launch in a checkpoint of the same run, and keep it up",
+     FIELD(resume), 0, 0},
+    {"--threads", 'j', COMMAND_NUMBER, "N", "host threads; never changes a result [the processors, at most 8]",
+     FIELD(threads), 1, PROGRAM_MOST_THREADS},
+    {"--timeout", 0, COMMAND_SECONDS, "S", "stop after S seconds and report what was measured", FIELD(timeout_seconds),
+     0, 0},
+    {"--max-instructions", 0, COMMAND_NUMBER, "N", "stop when a warp of a launch has executed about N instructions",
      FIELD(max_instructions), 1, INT64_MAX},
-    {"--quiet", 'q', CLI_FLAG, NULL, "no table: only the program's own output, and errors", FIELD(is_quiet), 0, 0},
-    {"--verbose", 'v', CLI_FLAG, NULL, "print what is run, and why the driver rejects a call", FIELD(is_verbose), 0, 0},
-    CLI_COLOR_ROW(FIELD(color)),
+    {"--quiet", 'q', COMMAND_FLAG, NULL, "no table: only the program's own output, and errors", FIELD(is_quiet), 0, 0},
+    {"--verbose", 'v', COMMAND_FLAG, NULL, "print what is run, and why the driver rejects a call", FIELD(is_verbose), 0,
+     0},
+    COMMAND_COLOR_ROW(FIELD(color)),
 };
 
-const struct cli_command cli_run_command = {
+const struct command cli_run_command = {
     .name = "run",
     .summary = "simulate one program on one machine",
     .usage = "run PROGRAM [program arguments] [options]",
@@ -128,15 +130,15 @@ const struct cli_command cli_run_command = {
 /* One run and its data. */
 struct run {
     struct run_options given;
-    struct cli_words words;
-    struct cli_place place;
-    struct cli_target target;
+    struct command_words words;
+    struct program_place place;
+    struct program_target target;
     struct report_target shown; /* the target as the report names it */
-    struct cli_execution execution;
+    struct program_execution execution;
     struct report_run report;
     struct base_arena arena;
     FILE *json, *csv;
-    struct cli_html html;
+    struct program_html html;
 };
 
 /* ---- Wrong usage ------------------------------------------------------------------------------------------------- */
@@ -156,18 +158,18 @@ static int check_functional(const struct run_options *given) {
                         : given->trace               ? "--trace"
                                                      : NULL;
     if (given->is_functional && timed)
-        return cli_fail(CLI_USAGE, "%s applies to timed runs, not to --functional", timed);
-    return CLI_DONE;
+        return command_fail(COMMAND_USAGE, "%s applies to timed runs, not to --functional", timed);
+    return COMMAND_DONE;
 }
 
 static int check_options(const struct run *run) {
     if (run->words.count == 0 && !run->given.machine.dump)
-        return cli_fail(CLI_USAGE,
-                        "run needs a program: a workload, a CUDA executable or a .ptx file; see 'heddle help "
-                        "run'");
+        return command_fail(COMMAND_USAGE,
+                            "run needs a program: a workload, a CUDA executable or a .ptx file; see 'heddle help "
+                            "run'");
     const char *file = run->given.json ? "json" : run->given.csv ? "csv" : run->given.html ? "html" : NULL;
     if (run->given.machine.dump && file)
-        return cli_fail(CLI_USAGE, "--%s is about a run, and --dump-config runs nothing", file);
+        return command_fail(COMMAND_USAGE, "--%s is about a run, and --dump-config runs nothing", file);
     return check_functional(&run->given);
 }
 
@@ -186,58 +188,59 @@ static bool read_range(const char *text, uint64_t least, uint64_t *first_number,
 
 static int read_launches(struct run_options *given) {
     if (!given->launches || read_range(given->launches, 1, &given->first_launch, &given->last_launch))
-        return CLI_DONE;
-    return cli_fail(CLI_USAGE, "--launch %s: expected N, N.., ..M or N..M, counted from 1", given->launches);
+        return COMMAND_DONE;
+    return command_fail(COMMAND_USAGE, "--launch %s: expected N, N.., ..M or N..M, counted from 1", given->launches);
 }
 
 /* The driver writes the timeline from the program's folder, so the path is made absolute. The file is opened to test
  * it. */
 static int read_trace(struct run *run) {
     const struct run_options *given = &run->given;
-    struct cli_trace *trace = &run->execution.trace;
+    struct program_trace *trace = &run->execution.trace;
     const char *part = given->trace_cycles      ? "--trace-cycles"
                        : given->trace_sms       ? "--trace-sms"
                        : given->trace_megabytes ? "--trace-size"
                                                 : NULL;
     if (!given->trace)
-        return part ? cli_fail(CLI_USAGE, "%s is about a timeline: --trace FILE", part) : CLI_DONE;
-    if (cli_is_stdout(given->trace))
-        return cli_fail(CLI_USAGE, "--trace needs a file: a timeline is completed at its end");
-    *trace = (struct cli_trace){.last_cycle = UINT64_MAX, .last_sm = UINT64_MAX, .most_bytes = 100000000};
+        return part ? command_fail(COMMAND_USAGE, "%s is about a timeline: --trace FILE", part) : COMMAND_DONE;
+    if (command_is_stdout(given->trace))
+        return command_fail(COMMAND_USAGE, "--trace needs a file: a timeline is completed at its end");
+    *trace = (struct program_trace){.last_cycle = UINT64_MAX, .last_sm = UINT64_MAX, .most_bytes = 100000000};
     if (given->trace_megabytes)
         trace->most_bytes = given->trace_megabytes * 1000000;
     if (given->trace_cycles && !read_range(given->trace_cycles, 0, &trace->first_cycle, &trace->last_cycle))
-        return cli_fail(CLI_USAGE, "--trace-cycles %s: expected N, N.., ..M or N..M", given->trace_cycles);
+        return command_fail(COMMAND_USAGE, "--trace-cycles %s: expected N, N.., ..M or N..M", given->trace_cycles);
     if (given->trace_sms && !read_range(given->trace_sms, 0, &trace->first_sm, &trace->last_sm))
-        return cli_fail(CLI_USAGE, "--trace-sms %s: expected N, N.., ..M or N..M, counted from 0", given->trace_sms);
+        return command_fail(COMMAND_USAGE, "--trace-sms %s: expected N, N.., ..M or N..M, counted from 0",
+                            given->trace_sms);
     if (trace->first_sm >= run->target.machine.n_sms)
-        return cli_fail(CLI_USAGE, "--trace-sms %s: %s has SMs 0 to %u", given->trace_sms, run->target.machine.name,
-                        run->target.machine.n_sms - 1);
+        return command_fail(COMMAND_USAGE, "--trace-sms %s: %s has SMs 0 to %u", given->trace_sms,
+                            run->target.machine.name, run->target.machine.n_sms - 1);
     FILE *file = NULL;
-    if (!cli_open_output(given->trace, &file))
-        return CLI_ERROR;
+    if (!command_open_output(given->trace, &file))
+        return COMMAND_ERROR;
     fclose(file);
     char path[PATH_MAX];
     if (!realpath(given->trace, path))
-        return cli_fail(CLI_ERROR, "cannot write '%s': %s", given->trace, strerror(errno));
+        return command_fail(COMMAND_ERROR, "cannot write '%s': %s", given->trace, strerror(errno));
     trace->path = base_arena_copy(&run->arena, path, strlen(path));
-    return CLI_DONE;
+    return COMMAND_DONE;
 }
 
 /* --kernel names the kernel of a .ptx file. For a program it chooses the launches that are timed. */
 static int read_kernels(struct run *run) {
-    struct cli_program_options *program = &run->given.program;
-    if (!program->kernel || run->execution.program.kind == CLI_PROGRAM_PTX)
-        return CLI_DONE;
+    struct program_options *program = &run->given.program;
+    if (!program->kernel || run->execution.program.kind == PROGRAM_PTX)
+        return COMMAND_DONE;
     regex_t regex;
     if (run->given.is_functional)
-        return cli_fail(CLI_USAGE, "--kernel chooses what is timed, but --functional times nothing");
+        return command_fail(COMMAND_USAGE, "--kernel chooses what is timed, but --functional times nothing");
     if (regcomp(&regex, program->kernel, REG_EXTENDED | REG_NOSUB) != 0)
-        return cli_fail(CLI_USAGE, "--kernel '%s' is not a regular expression", program->kernel);
+        return command_fail(COMMAND_USAGE, "--kernel '%s' is not a regular expression", program->kernel);
     regfree(&regex);
     run->execution.timed_kernels = program->kernel;
     program->kernel = NULL;
-    return CLI_DONE;
+    return COMMAND_DONE;
 }
 
 /* ---- Output ------------------------------------------------------------------------------------------------------ */
@@ -245,31 +248,31 @@ static int read_kernels(struct run *run) {
 static bool write_files(struct run *run, const struct report_run *report) {
     bool is_good = true;
     if (run->json)
-        is_good &= cli_close_output(run->given.json, run->json, report_write_json(run->json, report));
+        is_good &= command_close_output(run->given.json, run->json, report_write_json(run->json, report));
     if (run->csv)
-        is_good &= cli_close_output(run->given.csv, run->csv, report_write_csv(run->csv, report));
+        is_good &= command_close_output(run->given.csv, run->csv, report_write_csv(run->csv, report));
     if (run->html.file)
         is_good &=
-            cli_html_write(&run->html, report->program, json_pack("[o]", report_run_document(report, &run->arena)));
+            program_html_write(&run->html, report->program, json_pack("[o]", report_run_document(report, &run->arena)));
     return is_good;
 }
 
 static void print_verdict(const struct run *run, const struct report_run *report, bool has_color) {
     const char *verdict = report->is_checked ? "checked: the result agrees with the CPU reference"
-                          : run->execution.program.kind == CLI_PROGRAM_WORKLOAD ? "done, not checked"
-                                                                                : "done";
+                          : run->execution.program.kind == PROGRAM_WORKLOAD ? "done, not checked"
+                                                                            : "done";
     printf("%s%s%s\n", has_color ? "\033[32m" : "", verdict, has_color ? "\033[0m" : "");
 }
 
 static void print_notes(const struct run *run, const struct report_run *report, int status) {
-    if (status == CLI_DONE && !report->has_results && run->execution.program.kind == CLI_PROGRAM_EXECUTABLE)
+    if (status == COMMAND_DONE && !report->has_results && run->execution.program.kind == PROGRAM_EXECUTABLE)
         fprintf(stderr, "heddle: %s never called the CUDA driver\n", report->program);
 }
 
 /* Returns one line about a run whose options choose launches but match none that the program made, which is a mistake;
  * otherwise NULL. */
 static const char *nothing_timed(struct run *run, const struct report_run *report) {
-    const struct cli_execution *execution = &run->execution;
+    const struct program_execution *execution = &run->execution;
     unsigned n;
     if (!report->n_launches || !(execution->timed_kernels || run->given.launches))
         return NULL;
@@ -293,13 +296,13 @@ static const char *nothing_timed(struct run *run, const struct report_run *repor
 
 /* The table goes to standard output, unless --json or --csv writes there. Errors go to standard error, last. */
 static int show(struct run *run, const struct report_run *report, int status, bool is_said) {
-    bool has_color = cli_is_colored(run->given.color);
+    bool has_color = command_is_colored(run->given.color);
     bool has_launches = report->n_launches && !nothing_timed(run, report);
     if (run->execution.shows_progress && report->stopped)
         fputs("\r\033[K", stderr); /* the driver could not clear its progress line */
-    bool has_table = !run->given.is_quiet && !cli_is_stdout(run->given.json) && !cli_is_stdout(run->given.csv) &&
-                     !cli_is_stdout(run->given.html);
-    if (has_table && (has_launches || (status == CLI_DONE && report->has_results)))
+    bool has_table = !run->given.is_quiet && !command_is_stdout(run->given.json) &&
+                     !command_is_stdout(run->given.csv) && !command_is_stdout(run->given.html);
+    if (has_table && (has_launches || (status == COMMAND_DONE && report->has_results)))
         report_print_run(stdout, report, has_color, &run->arena);
     if (!run->given.is_quiet)
         print_notes(run, report, status);
@@ -308,20 +311,20 @@ static int show(struct run *run, const struct report_run *report, int status, bo
     if (has_table && run->given.has_lines && report->n_listings)
         report_print_lines(stdout, report, has_color, &run->arena);
     bool has_map = !run->given.thread_map ||
-                   cli_write_thread_map(run->given.thread_map, report, has_table ? stdout : NULL, &run->arena);
-    if (has_table && status == CLI_DONE)
+                   program_write_thread_map(run->given.thread_map, report, has_table ? stdout : NULL, &run->arena);
+    if (has_table && status == COMMAND_DONE)
         print_verdict(run, report, has_color);
     if (!write_files(run, report) || !has_map)
-        return status == CLI_DONE ? CLI_ERROR : status;
+        return status == COMMAND_DONE ? COMMAND_ERROR : status;
     if (report->error && !is_said)
-        return cli_fail((enum cli_status)status, "%s", report->error);
+        return command_fail((enum command_status)status, "%s", report->error);
     return status;
 }
 
 /* ---- The command ------------------------------------------------------------------------------------------------- */
 
 static void print_what_runs(const struct run *run) {
-    const struct cli_words *arguments = &run->execution.arguments;
+    const struct command_words *arguments = &run->execution.arguments;
     fprintf(stderr, "heddle: running %s", run->execution.program.executable);
     for (unsigned i = 0; i < arguments->count; i++)
         fprintf(stderr, " %s", arguments->item[i]);
@@ -331,15 +334,15 @@ static void print_what_runs(const struct run *run) {
 /* More threads seldom find work. */
 static unsigned default_threads(void) {
     enum { MOST = 8 };
-    unsigned n = cli_count_processors();
+    unsigned n = program_count_processors();
     return n < MOST ? n : MOST;
 }
 
 static void set_execution(struct run *run) {
-    struct cli_execution *execution = &run->execution;
-    const struct cli_program *program = &execution->program;
-    struct cli_words words = {run->words.item + 1, run->words.count - 1, 0};
-    execution->arguments = cli_program_arguments(program, &run->given.program, &words, &run->arena);
+    struct program_execution *execution = &run->execution;
+    const struct program *program = &execution->program;
+    struct command_words words = {run->words.item + 1, run->words.count - 1, 0};
+    execution->arguments = program_arguments(program, &run->given.program, &words, &run->arena);
     execution->timeout_seconds = run->given.timeout_seconds;
     execution->max_instructions = run->given.max_instructions;
     execution->sample_cycles = run->given.sample_cycles;
@@ -347,7 +350,7 @@ static void set_execution(struct run *run) {
     execution->records_threads = run->given.has_branches || run->given.thread_map;
     execution->records_lines = run->given.has_lines;
     if (run->given.html) {
-        cli_html_record(execution, &run->report);
+        program_html_record(execution, &run->report);
         run->report.is_for_page.branches = !execution->records_threads;
         execution->records_threads = true;
     }
@@ -358,87 +361,87 @@ static void set_execution(struct run *run) {
     execution->is_verbose = run->given.is_verbose;
     execution->shows_progress = !run->given.is_quiet && isatty(STDERR_FILENO);
     execution->output =
-        cli_is_stdout(run->given.json) || cli_is_stdout(run->given.csv) || cli_is_stdout(run->given.html)
-            ? CLI_OUTPUT_TO_STDERR
-            : CLI_OUTPUT_AS_IS;
+        command_is_stdout(run->given.json) || command_is_stdout(run->given.csv) || command_is_stdout(run->given.html)
+            ? PROGRAM_OUTPUT_TO_STDERR
+            : PROGRAM_OUTPUT_AS_IS;
 }
 
 static int run_program(struct run *run) {
-    const struct cli_execution *execution = &run->execution;
-    const struct cli_program *program = &execution->program;
+    const struct program_execution *execution = &run->execution;
+    const struct program *program = &execution->program;
     if (run->given.is_verbose)
         print_what_runs(run);
     struct report_run *report = &run->report;
-    report->size = cli_program_size(program, &run->given.program);
-    report->shows_shapes = program->kind == CLI_PROGRAM_EXECUTABLE;
+    report->size = program_size(program, &run->given.program);
+    report->shows_shapes = program->kind == PROGRAM_EXECUTABLE;
     bool is_said;
     if (execution->target)
         report->target = &run->shown;
-    int status = cli_execute(execution, report, &run->arena, &is_said);
-    if (status == CLI_DONE && (report->error = nothing_timed(run, report)))
-        status = CLI_ERROR;
-    report->is_checked = status == CLI_DONE && program->kind == CLI_PROGRAM_WORKLOAD && run->given.program.has_check;
+    int status = program_execute(execution, report, &run->arena, &is_said);
+    if (status == COMMAND_DONE && (report->error = nothing_timed(run, report)))
+        status = COMMAND_ERROR;
+    report->is_checked = status == COMMAND_DONE && program->kind == PROGRAM_WORKLOAD && run->given.program.has_check;
     return show(run, report, status, is_said);
 }
 
 /* Chooses the machine that the run is timed on. */
 static int choose_target(struct run *run) {
     const struct run_options *given = &run->given;
-    int status = cli_make_target(&run->target, &given->machine, given->scheduler, given->divergence, given->max_cycles,
-                                 &run->arena);
-    if (status != CLI_DONE)
+    int status = program_make_target(&run->target, &given->machine, given->scheduler, given->divergence,
+                                     given->max_cycles, &run->arena);
+    if (status != COMMAND_DONE)
         return status;
-    run->shown = cli_report_target(&run->target);
+    run->shown = program_report_target(&run->target);
     run->execution.target = &run->target;
-    return CLI_DONE;
+    return COMMAND_DONE;
 }
 
 static int find_and_run(struct run *run) {
-    int status = CLI_DONE;
+    int status = COMMAND_DONE;
     run->execution.place = &run->place;
-    if (!cli_find_place(&run->place, &run->arena))
-        return CLI_ERROR;
-    if (!cli_find_program(&run->execution.program, run->words.item[0], &run->place, &run->arena, &status))
+    if (!program_find_place(&run->place, &run->arena))
+        return COMMAND_ERROR;
+    if (!program_find(&run->execution.program, run->words.item[0], &run->place, &run->arena, &status))
         return status;
     status = read_kernels(run);
-    if (status == CLI_DONE)
+    if (status == COMMAND_DONE)
         status = read_launches(&run->given);
-    if (status == CLI_DONE)
+    if (status == COMMAND_DONE)
         status = read_trace(run);
-    if (status != CLI_DONE)
+    if (status != COMMAND_DONE)
         return status;
-    status = cli_check_program_options(&run->execution.program, &run->given.program);
-    if (status != CLI_DONE)
+    status = program_check_options(&run->execution.program, &run->given.program);
+    if (status != COMMAND_DONE)
         return status;
-    if (run->given.thread_map && !cli_check_thread_map(run->given.thread_map, &run->arena))
-        return CLI_ERROR;
+    if (run->given.thread_map && !program_check_thread_map(run->given.thread_map, &run->arena))
+        return COMMAND_ERROR;
     set_execution(run);
-    status = cli_open_checkpoint(run->given.checkpoint, run->given.resume, run->given.is_quiet, &run->execution,
-                                 &run->arena);
-    if (status == CLI_DONE)
-        status = cli_open_outputs(run->given.json, &run->json, run->given.csv, &run->csv);
-    if (status == CLI_DONE)
-        status = cli_html_open(&run->html, run->given.html, &run->arena);
-    return status == CLI_DONE ? run_program(run) : status;
+    status = program_open_checkpoint(run->given.checkpoint, run->given.resume, run->given.is_quiet, &run->execution,
+                                     &run->arena);
+    if (status == COMMAND_DONE)
+        status = command_open_outputs(run->given.json, &run->json, run->given.csv, &run->csv);
+    if (status == COMMAND_DONE)
+        status = program_html_open(&run->html, run->given.html, &run->arena);
+    return status == COMMAND_DONE ? run_program(run) : status;
 }
 
 static int prepare_and_run(struct run *run) {
     int status = check_options(run);
-    if (status == CLI_DONE && !run->given.is_functional)
+    if (status == COMMAND_DONE && !run->given.is_functional)
         status = choose_target(run);
-    if (status != CLI_DONE)
+    if (status != COMMAND_DONE)
         return status;
     if (run->given.machine.dump) {
         fputs(run->target.yaml, stdout);
-        return CLI_DONE;
+        return COMMAND_DONE;
     }
     return find_and_run(run);
 }
 
 int cli_run(int argc, char **argv) {
-    struct run run = {.given = {.program = CLI_PROGRAM_DEFAULTS}};
-    int status = CLI_DONE;
-    if (cli_parse(&cli_run_command, argc, argv, &run.given, &run.words, &run.arena, &status))
+    struct run run = {.given = {.program = PROGRAM_DEFAULTS}};
+    int status = COMMAND_DONE;
+    if (command_parse(&cli_run_command, argc, argv, &run.given, &run.words, &run.arena, &status))
         status = prepare_and_run(&run);
     base_arena_free(&run.arena);
     return status;

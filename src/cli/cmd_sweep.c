@@ -4,19 +4,19 @@
 
 #include "cli/cli.h"
 #include "cli/commands.h"
-#include "cli/experiments/session.h"
-#include "cli/options/output.h"
-#include "cli/program/program_options.h"
+#include "command/output.h"
+#include "experiment/session.h"
+#include "program/program_options.h"
 
 struct sweep_options {
-    struct cli_session_options session;
+    struct experiment_session_options session;
 };
 
-static const struct cli_option options[] = {
-    CLI_SESSION_ROWS(offsetof(struct sweep_options, session)),
+static const struct command_option options[] = {
+    EXPERIMENT_SESSION_ROWS(offsetof(struct sweep_options, session)),
 };
 
-const struct cli_command cli_sweep_command = {
+const struct command cli_sweep_command = {
     .name = "sweep",
     .summary = "run experiments of your own: a cross product from a YAML file",
     .usage = "sweep FILE.yaml... [options]",
@@ -40,33 +40,35 @@ const struct cli_command cli_sweep_command = {
 static int refuse(const struct base_diag *diag) {
     static const char prefix[] = "error: ";
     if (strncmp(diag->text, prefix, strlen(prefix)) == 0)
-        return cli_fail(CLI_ERROR, "%.*s", (int)strcspn(diag->text + strlen(prefix), "\n"),
-                        diag->text + strlen(prefix));
+        return command_fail(COMMAND_ERROR, "%.*s", (int)strcspn(diag->text + strlen(prefix), "\n"),
+                            diag->text + strlen(prefix));
     fputs(diag->text, stderr);
-    return CLI_ERROR;
+    return COMMAND_ERROR;
 }
 
-static int run(struct cli_session_options *session, const struct cli_words *words, struct base_arena *arena) {
+static int run(struct experiment_session_options *session, const struct command_words *words,
+               struct base_arena *arena) {
     if (words->count == 0)
-        return cli_fail(CLI_USAGE, "sweep needs a file: heddle sweep FILE.yaml; docs/experiments.md has examples");
-    struct cli_experiment *experiment = BASE_ARENA_ARRAY(arena, struct cli_experiment, words->count);
-    const struct cli_experiment **all = BASE_ARENA_ARRAY(arena, const struct cli_experiment *, words->count);
+        return command_fail(COMMAND_USAGE,
+                            "sweep needs a file: heddle sweep FILE.yaml; docs/experiments.md has examples");
+    struct experiment *experiment = BASE_ARENA_ARRAY(arena, struct experiment, words->count);
+    const struct experiment **all = BASE_ARENA_ARRAY(arena, const struct experiment *, words->count);
     for (unsigned i = 0; i < words->count; i++) {
         struct base_diag diag = {0};
         all[i] = &experiment[i];
-        if (!cli_load_experiment(&experiment[i], words->item[i], arena, &diag))
+        if (!experiment_load(&experiment[i], words->item[i], arena, &diag))
             return refuse(&diag);
     }
-    cli_note_words(session, "sweep", words, arena);
-    return cli_run_session(session, all, words->count, arena);
+    experiment_note_words(session, "sweep", words, arena);
+    return experiment_run_session(session, all, words->count, arena);
 }
 
 int cli_sweep(int argc, char **argv) {
     struct base_arena arena = {0};
-    struct sweep_options given = {.session = {.size = CLI_SIZE_NOT_GIVEN}};
-    struct cli_words words = {0};
-    int status = CLI_DONE;
-    if (cli_parse(&cli_sweep_command, argc, argv, &given, &words, &arena, &status))
+    struct sweep_options given = {.session = {.size = PROGRAM_SIZE_NOT_GIVEN}};
+    struct command_words words = {0};
+    int status = COMMAND_DONE;
+    if (command_parse(&cli_sweep_command, argc, argv, &given, &words, &arena, &status))
         status = run(&given.session, &words, &arena);
     base_arena_free(&arena);
     return status;

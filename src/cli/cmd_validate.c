@@ -9,17 +9,17 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
-#include "cli/html.h"
-#include "cli/options/output.h"
-#include "cli/program/program_options.h"
-#include "cli/program/progress.h"
 #include "cli/validate/recording.h"
+#include "command/output.h"
+#include "program/html.h"
+#include "program/program_options.h"
+#include "program/progress.h"
 #include "report/svg.h"
 
 struct validate_options {
     const char *recording, *csv, *svg, *html;
     unsigned size;
-    struct cli_machine_options machine;
+    struct command_machine_options machine;
     uint64_t threads;
     double timeout_seconds;
     bool is_quiet;
@@ -27,20 +27,21 @@ struct validate_options {
 
 #define FIELD(name) offsetof(struct validate_options, name)
 
-static const struct cli_option options[] = {
-    {"--size", 0, CLI_CHOICE, "small|medium|paper", "only the recordings of this size, default all", FIELD(size), 0, 0},
-    {"--recording", 0, CLI_TEXT, "FILE.csv", "what tests/hardware/record.sh wrote; default: the machine's",
+static const struct command_option options[] = {
+    {"--size", 0, COMMAND_CHOICE, "small|medium|paper", "only the recordings of this size, default all", FIELD(size), 0,
+     0},
+    {"--recording", 0, COMMAND_TEXT, "FILE.csv", "what tests/hardware/record.sh wrote; default: the machine's",
      FIELD(recording), 0, 0},
-    CLI_SET_ROW(FIELD(machine)),
-    CLI_THREADS_ROW(FIELD(threads)),
-    {"--csv", 0, CLI_TEXT, "FILE|-", "write the table as CSV", FIELD(csv), 0, 0},
-    {"--svg", 0, CLI_TEXT, "FILE|-", "draw real against simulated cycles, both logarithmic", FIELD(svg), 0, 0},
-    CLI_HTML_ROW(FIELD(html)),
-    {"--timeout", 0, CLI_SECONDS, "S", "stop a single run after S seconds", FIELD(timeout_seconds), 0, 0},
-    {"--quiet", 'q', CLI_FLAG, NULL, "no table and no progress: only errors", FIELD(is_quiet), 0, 0},
+    COMMAND_SET_ROW(FIELD(machine)),
+    PROGRAM_THREADS_ROW(FIELD(threads)),
+    {"--csv", 0, COMMAND_TEXT, "FILE|-", "write the table as CSV", FIELD(csv), 0, 0},
+    {"--svg", 0, COMMAND_TEXT, "FILE|-", "draw real against simulated cycles, both logarithmic", FIELD(svg), 0, 0},
+    PROGRAM_HTML_ROW(FIELD(html)),
+    {"--timeout", 0, COMMAND_SECONDS, "S", "stop a single run after S seconds", FIELD(timeout_seconds), 0, 0},
+    {"--quiet", 'q', COMMAND_FLAG, NULL, "no table and no progress: only errors", FIELD(is_quiet), 0, 0},
 };
 
-const struct cli_command cli_validate_command = {
+const struct command cli_validate_command = {
     .name = "validate",
     .summary = "hold a machine against a recording of the real GPU",
     .usage = "validate [MACHINE [WORKLOAD...]] [options]",
@@ -71,25 +72,25 @@ struct comparison {
 
 struct validate {
     struct validate_options given;
-    struct cli_words words;
-    struct cli_place place;
+    struct command_words words;
+    struct program_place place;
     struct base_arena arena;
-    struct cli_target target;
+    struct program_target target;
     struct report_target shown;
     struct cli_recording recording;
     struct comparison *comparison;
     unsigned n;
-    struct cli_jobs jobs;
+    struct program_jobs jobs;
     FILE *csv, *svg; /* opened before the runs, so that a wrong path or a full disk does not waste them */
     struct report_svg picture;
-    struct cli_html html;
+    struct program_html html;
 };
 
 /* ---- What to run ------------------------------------------------------------------------------------------------- */
 
 static bool is_wanted(const struct validate *validate, const struct cli_recorded *recorded) {
     static const char *const size[] = {"small", "medium", "paper"};
-    if (validate->given.size != CLI_SIZE_NOT_GIVEN && strcmp(recorded->size, size[validate->given.size]) != 0)
+    if (validate->given.size != PROGRAM_SIZE_NOT_GIVEN && strcmp(recorded->size, size[validate->given.size]) != 0)
         return false;
     for (unsigned i = 1; i < validate->words.count; i++)
         if (strcmp(validate->words.item[i], recorded->workload) == 0)
@@ -106,16 +107,17 @@ static int check_names(const struct validate *validate) {
         if (nearest.best && strcmp(nearest.best, name) == 0)
             continue;
         if (nearest.best)
-            return cli_fail(CLI_USAGE, "the recording has no workload '%s'; did you mean '%s'?", name, nearest.best);
-        return cli_fail(CLI_USAGE, "the recording has no workload '%s'; 'heddle list workloads' shows the workloads",
-                        name);
+            return command_fail(COMMAND_USAGE, "the recording has no workload '%s'; did you mean '%s'?", name,
+                                nearest.best);
+        return command_fail(COMMAND_USAGE,
+                            "the recording has no workload '%s'; 'heddle list workloads' shows the workloads", name);
     }
-    return CLI_DONE;
+    return COMMAND_DONE;
 }
 
 static int make_jobs(struct validate *validate) {
     const struct cli_recording *recording = &validate->recording;
-    struct cli_job *job = BASE_ARENA_ARRAY(&validate->arena, struct cli_job, recording->count);
+    struct program_job *job = BASE_ARENA_ARRAY(&validate->arena, struct program_job, recording->count);
     validate->comparison = BASE_ARENA_ARRAY(&validate->arena, struct comparison, recording->count);
     for (unsigned k = 0; k < recording->count; k++) {
         const struct cli_recorded *recorded = &recording->item[k];
@@ -128,9 +130,9 @@ static int make_jobs(struct validate *validate) {
         const char *program = recorded->is_kernel
                                   ? base_arena_printf(&validate->arena, "%s/kernels", validate->place.bench)
                                   : recorded->workload;
-        struct cli_job *one = &job[validate->n];
+        struct program_job *one = &job[validate->n];
         int status;
-        one->execution = (struct cli_execution){
+        one->execution = (struct program_execution){
             .place = &validate->place,
             .arguments = {.item = arguments, .count = recorded->is_kernel ? 1 : 3},
             .target = &validate->target,
@@ -139,28 +141,29 @@ static int make_jobs(struct validate *validate) {
             .records_lines = validate->given.html != NULL,
             .keeps_errors = true,
             .is_apart = true,
-            .output = CLI_OUTPUT_DROPPED,
+            .output = PROGRAM_OUTPUT_DROPPED,
         };
-        if (!cli_find_program(&one->execution.program, program, &validate->place, &validate->arena, &status))
+        if (!program_find(&one->execution.program, program, &validate->place, &validate->arena, &status))
             return status;
         one->run.size = recorded->size;
         one->run.target = &validate->shown;
         validate->comparison[validate->n++].real = recorded;
     }
-    validate->jobs = (struct cli_jobs){
+    validate->jobs = (struct program_jobs){
         .job = job, .count = validate->n, .at_once = (unsigned)validate->given.threads, .arena = &validate->arena};
-    return validate->n ? CLI_DONE : cli_fail(CLI_ERROR, "nothing in the recording is of that size");
+    return validate->n ? COMMAND_DONE : command_fail(COMMAND_ERROR, "nothing in the recording is of that size");
 }
 
 /* ---- Results ----------------------------------------------------------------------------------------------------- */
 
 static void collect(struct validate *validate) {
     for (unsigned i = 0; i < validate->n; i++) {
-        const struct cli_job *job = &validate->jobs.job[i];
+        const struct program_job *job = &validate->jobs.job[i];
         struct comparison *comparison = &validate->comparison[i];
         comparison->simulated = comparison->instructions = comparison->instruction_error = NAN;
         double instructions = 0;
-        if (!cli_is_finished(job) || job->status != CLI_DONE || job->run.n_launches < comparison->real->n_launches)
+        if (!program_is_finished(job) || job->status != COMMAND_DONE ||
+            job->run.n_launches < comparison->real->n_launches)
             continue;
         comparison->simulated = 0;
         for (unsigned k = 0; k < comparison->real->n_launches; k++) {
@@ -259,7 +262,7 @@ static void print_table(struct validate *validate, enum group group) {
         report_table_count(&table, comparison->real->n_launches);
         report_table_count(&table, (uint64_t)comparison->real->cycles);
         if (isnan(comparison->simulated)) {
-            report_table_cell(&table, cli_is_finished(&validate->jobs.job[i]) ? "failed" : "not run");
+            report_table_cell(&table, program_is_finished(&validate->jobs.job[i]) ? "failed" : "not run");
             report_table_cell(&table, "-");
             report_table_cell(&table, "-");
             continue;
@@ -296,7 +299,7 @@ static bool write_csv(const struct validate *validate) {
             fprintf(file, "%.4f", comparison->instruction_error);
         fputc('\n', file);
     }
-    return cli_close_output(validate->given.csv, file, fflush(file) == 0 && !ferror(file));
+    return command_close_output(validate->given.csv, file, fflush(file) == 0 && !ferror(file));
 }
 
 /* ---- The picture ------------------------------------------------------------------------------------------------- */
@@ -370,7 +373,7 @@ static bool draw(struct validate *validate) {
                                  6, 6, comparison->real->is_kernel ? "#ff7f0e" : "#1f77b4");
     }
     report_svg_end(svg);
-    return cli_close_output(validate->given.svg, file, fflush(file) == 0 && !ferror(file));
+    return command_close_output(validate->given.svg, file, fflush(file) == 0 && !ferror(file));
 }
 
 /* ---- The page ---------------------------------------------------------------------------------------------------- */
@@ -399,7 +402,8 @@ static json_t *page_document(struct validate *validate) {
 
 static bool write_page(struct validate *validate) {
     const char *title = base_arena_printf(&validate->arena, "%s held against the GPU", validate->shown.machine);
-    return !validate->html.file || cli_html_write(&validate->html, title, json_pack("[o]", page_document(validate)));
+    return !validate->html.file ||
+           program_html_write(&validate->html, title, json_pack("[o]", page_document(validate)));
 }
 
 /* ---- The command ------------------------------------------------------------------------------------------------- */
@@ -407,17 +411,17 @@ static bool write_page(struct validate *validate) {
 static int find_recording(struct validate *validate) {
     if (validate->given.recording)
         return cli_read_recording(validate->given.recording, &validate->recording, &validate->arena);
-    const char *folder = cli_find_recordings(&validate->arena);
+    const char *folder = program_find_recordings(&validate->arena);
     if (!folder)
-        return CLI_ERROR;
+        return COMMAND_ERROR;
     const char *launches = base_arena_printf(&validate->arena, "%s/%s_launches.csv", folder, validate->shown.machine);
     const char *kernels = base_arena_printf(&validate->arena, "%s/%s_kernels.csv", folder, validate->shown.machine);
     if (access(launches, F_OK) != 0)
-        return cli_fail(CLI_ERROR,
-                        "there is no recording of %s; tests/hardware/record.sh makes one of a card, for --recording",
-                        validate->shown.machine);
+        return command_fail(
+            COMMAND_ERROR, "there is no recording of %s; tests/hardware/record.sh makes one of a card, for --recording",
+            validate->shown.machine);
     int status = cli_read_recording(launches, &validate->recording, &validate->arena);
-    if (status == CLI_DONE && access(kernels, R_OK) == 0)
+    if (status == COMMAND_DONE && access(kernels, R_OK) == 0)
         status = cli_read_recording(kernels, &validate->recording, &validate->arena);
     return status;
 }
@@ -426,56 +430,56 @@ static int find_recording(struct validate *validate) {
 static int begin_files(struct validate *validate) {
     const char *csv = validate->given.csv, *svg = validate->given.svg;
     if (csv && svg && strcmp(csv, svg) == 0)
-        return cli_fail(CLI_USAGE, "--csv and --svg cannot both write to '%s'", csv);
-    if (!cli_open_output(csv, &validate->csv) || !cli_open_output(svg, &validate->svg))
-        return CLI_ERROR;
+        return command_fail(COMMAND_USAGE, "--csv and --svg cannot both write to '%s'", csv);
+    if (!command_open_output(csv, &validate->csv) || !command_open_output(svg, &validate->svg))
+        return COMMAND_ERROR;
     if (csv)
         begin_csv(validate->csv);
     if (svg)
         report_svg_begin(&validate->picture, validate->svg, WIDTH, HEIGHT);
     if (csv && fflush(validate->csv) != 0)
-        return cli_fail(CLI_ERROR, "cannot write '%s': %s", csv, strerror(errno));
+        return command_fail(COMMAND_ERROR, "cannot write '%s': %s", csv, strerror(errno));
     if (svg && fflush(validate->svg) != 0)
-        return cli_fail(CLI_ERROR, "cannot write '%s': %s", svg, strerror(errno));
-    return cli_html_open(&validate->html, validate->given.html, &validate->arena);
+        return command_fail(COMMAND_ERROR, "cannot write '%s': %s", svg, strerror(errno));
+    return program_html_open(&validate->html, validate->given.html, &validate->arena);
 }
 
 static int run(struct validate *validate) {
     const char *name = validate->words.count ? validate->words.item[0] : "h200";
     validate->given.machine.machine = name;
-    int status = cli_make_target(&validate->target, &validate->given.machine, NULL, NULL, 0, &validate->arena);
-    if (status != CLI_DONE)
+    int status = program_make_target(&validate->target, &validate->given.machine, NULL, NULL, 0, &validate->arena);
+    if (status != COMMAND_DONE)
         return status;
-    validate->shown = cli_report_target(&validate->target);
-    if ((status = find_recording(validate)) != CLI_DONE || (status = check_names(validate)) != CLI_DONE)
+    validate->shown = program_report_target(&validate->target);
+    if ((status = find_recording(validate)) != COMMAND_DONE || (status = check_names(validate)) != COMMAND_DONE)
         return status;
-    if (!cli_find_place(&validate->place, &validate->arena))
-        return CLI_ERROR;
-    if ((status = make_jobs(validate)) != CLI_DONE)
+    if (!program_find_place(&validate->place, &validate->arena))
+        return COMMAND_ERROR;
+    if ((status = make_jobs(validate)) != COMMAND_DONE)
         return status;
-    if ((status = begin_files(validate)) != CLI_DONE)
+    if ((status = begin_files(validate)) != COMMAND_DONE)
         return status;
-    if ((status = cli_execute_with_progress(&validate->jobs, validate->given.is_quiet)) != CLI_DONE)
+    if ((status = program_execute_with_progress(&validate->jobs, validate->given.is_quiet)) != COMMAND_DONE)
         return status;
     collect(validate);
-    if (!validate->given.is_quiet && !cli_is_stdout(validate->given.csv) && !cli_is_stdout(validate->given.svg) &&
-        !cli_is_stdout(validate->given.html)) {
+    if (!validate->given.is_quiet && !command_is_stdout(validate->given.csv) &&
+        !command_is_stdout(validate->given.svg) && !command_is_stdout(validate->given.html)) {
         print_table(validate, WORKLOADS);
         print_table(validate, KERNELS);
     }
     for (unsigned i = 0; i < validate->n; i++)
         if (validate->jobs.job[i].run.error)
-            status =
-                cli_fail(CLI_ERROR, "%s: %s", validate->comparison[i].real->workload, validate->jobs.job[i].run.error);
+            status = command_fail(COMMAND_ERROR, "%s: %s", validate->comparison[i].real->workload,
+                                  validate->jobs.job[i].run.error);
     if (!write_csv(validate) || !draw(validate) || !write_page(validate))
-        status = CLI_ERROR;
-    return validate->jobs.interrupt ? cli_report_interrupt(&validate->jobs) : status;
+        status = COMMAND_ERROR;
+    return validate->jobs.interrupt ? program_report_interrupt(&validate->jobs) : status;
 }
 
 int cli_validate(int argc, char **argv) {
-    struct validate validate = {.given = {.size = CLI_SIZE_NOT_GIVEN}};
-    int status = CLI_DONE;
-    if (cli_parse(&cli_validate_command, argc, argv, &validate.given, &validate.words, &validate.arena, &status))
+    struct validate validate = {.given = {.size = PROGRAM_SIZE_NOT_GIVEN}};
+    int status = COMMAND_DONE;
+    if (command_parse(&cli_validate_command, argc, argv, &validate.given, &validate.words, &validate.arena, &status))
         status = run(&validate);
     base_arena_free(&validate.arena);
     return status;

@@ -1,14 +1,14 @@
 /* The list of commands, and the choice of the command that a command line names. */
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "program/workloads.h"
 
-const struct cli_command *const cli_commands[] = {
+const struct command *const cli_commands[] = {
     &cli_run_command,    &cli_compare_command, &cli_characterize_command, &cli_ptx_command,
     &cli_list_command,   &cli_paper_command,   &cli_sweep_command,        &cli_report_command,
     &cli_query_command,  &cli_cost_command,    &cli_new_command,          &cli_check_command,
@@ -16,7 +16,7 @@ const struct cli_command *const cli_commands[] = {
 };
 const unsigned cli_n_commands = sizeof cli_commands / sizeof cli_commands[0];
 
-const struct cli_command *cli_find_command(const char *name) {
+const struct command *cli_find_command(const char *name) {
     for (unsigned i = 0; i < cli_n_commands; i++)
         if (strcmp(cli_commands[i]->name, name) == 0)
             return cli_commands[i];
@@ -28,42 +28,32 @@ int cli_unknown_command(const char *name) {
     for (unsigned i = 0; i < cli_n_commands; i++)
         base_nearest_offer(&nearest, cli_commands[i]->name);
     if (nearest.best)
-        return cli_fail(CLI_USAGE, "no command '%s'; did you mean '%s'?", name, nearest.best);
-    if (cli_find_workload(name))
-        return cli_fail(CLI_USAGE, "no command '%s'; did you mean 'heddle run %s'?", name, name);
-    return cli_fail(CLI_USAGE, "no command '%s'; 'heddle help' lists them", name);
-}
-
-int cli_fail(enum cli_status status, const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    fflush(stdout);
-    fputs("heddle: ", stderr);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
-    va_end(arguments);
-    return (int)status;
+        return command_fail(COMMAND_USAGE, "no command '%s'; did you mean '%s'?", name, nearest.best);
+    if (program_find_workload(name))
+        return command_fail(COMMAND_USAGE, "no command '%s'; did you mean 'heddle run %s'?", name, name);
+    return command_fail(COMMAND_USAGE, "no command '%s'; 'heddle help' lists them", name);
 }
 
 static int dispatch(int argc, char **argv) {
     if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
         cli_print_overview();
-        return CLI_DONE;
+        return COMMAND_DONE;
     }
     if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "version") == 0) {
         puts("heddle " HEDDLE_VERSION);
-        return CLI_DONE;
+        return COMMAND_DONE;
     }
     if (argv[1][0] == '-')
-        return cli_fail(CLI_USAGE, "the command comes first, before '%s'; 'heddle help' lists the commands", argv[1]);
-    const struct cli_command *command = cli_find_command(argv[1]);
+        return command_fail(COMMAND_USAGE, "the command comes first, before '%s'; 'heddle help' lists the commands",
+                            argv[1]);
+    const struct command *command = cli_find_command(argv[1]);
     return command ? command->main(argc - 1, argv + 1) : cli_unknown_command(argv[1]);
 }
 
 /* Lost output is an error, unless the command has already failed otherwise. */
 int cli_main(int argc, char **argv) {
     int status = dispatch(argc, argv);
-    if ((fflush(stdout) != 0 || ferror(stdout)) && status == CLI_DONE)
-        return cli_fail(CLI_ERROR, "cannot write to standard output: %s", strerror(errno));
+    if ((fflush(stdout) != 0 || ferror(stdout)) && status == COMMAND_DONE)
+        return command_fail(COMMAND_ERROR, "cannot write to standard output: %s", strerror(errno));
     return status;
 }

@@ -95,8 +95,8 @@ CUresult cuFlushGPUDirectRDMAWrites(int target, int scope) {
 SCRIPT
 
 say "a subcommand"
-after src/cli/commands.h '^extern const struct cli_command cli_run_command;' 'extern const struct cli_command cli_hello_command;'
-after src/cli/commands.c '^const struct cli_command \*const cli_commands\[\] = \{' '    &cli_hello_command,'
+after src/cli/commands.h '^extern const struct command cli_run_command;' 'extern const struct command cli_hello_command;'
+after src/cli/commands.c '^const struct command \*const cli_commands\[\] = \{' '    &cli_hello_command,'
 cat >src/cli/cmd_hello.c <<'SCRIPT'
 /* `heddle hello`. */
 #include <stdio.h>
@@ -107,10 +107,10 @@ cat >src/cli/cmd_hello.c <<'SCRIPT'
 static int hello(int argc, char **argv) {
     (void)argc, (void)argv;
     puts("hello");
-    return CLI_DONE;
+    return COMMAND_DONE;
 }
 
-const struct cli_command cli_hello_command = {.name = "hello", .summary = "greet", .usage = "hello", .main = hello};
+const struct command cli_hello_command = {.name = "hello", .summary = "greet", .usage = "hello", .main = hello};
 SCRIPT
 
 say "building"

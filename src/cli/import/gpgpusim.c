@@ -74,15 +74,15 @@ static bool read_options(struct reader *reader, const char *text) {
             continue;
         }
         if (!reader->n_options) {
-            cli_fail(CLI_ERROR, "%s: '%s' comes before the first option: not a gpgpusim.config", reader->import->file,
-                     word);
+            command_fail(COMMAND_ERROR, "%s: '%s' comes before the first option: not a gpgpusim.config",
+                         reader->import->file, word);
             return false;
         }
         struct option *last = &reader->option[reader->n_options - 1];
         last->value = *last->value ? base_arena_printf(arena, "%s %s", last->value, word) : word;
     }
     if (!reader->n_options)
-        cli_fail(CLI_ERROR, "%s has no options: not a gpgpusim.config", reader->import->file);
+        command_fail(COMMAND_ERROR, "%s has no options: not a gpgpusim.config", reader->import->file);
     return reader->n_options > 0;
 }
 

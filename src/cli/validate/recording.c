@@ -54,27 +54,29 @@ static int read_lines(FILE *file, const char *path, struct cli_recording *record
     char *line = NULL, *field[MOST_FIELDS];
     size_t room = 0;
     unsigned column[N_COLUMNS] = {0}, number = 0;
-    int status = CLI_DONE;
+    int status = COMMAND_DONE;
     unsigned n_before = recording->count;
     if (!recording->item)
         recording->item = BASE_ARENA_ARRAY(arena, struct cli_recorded, MOST_WORKLOADS);
-    while (status == CLI_DONE && getline(&line, &room, file) > 0) {
+    while (status == COMMAND_DONE && getline(&line, &room, file) > 0) {
         unsigned n = cut(line, field);
         if (++number == 1) {
             if (!find_columns(field, n, column))
-                status = cli_fail(CLI_ERROR, "%s:1: a recording has the columns workload, size and cycles", path);
+                status =
+                    command_fail(COMMAND_ERROR, "%s:1: a recording has the columns workload, size and cycles", path);
             continue;
         }
         char *end = "x";
         double cycles = n > column[CYCLES] ? strtod(field[column[CYCLES]], &end) : 0;
         if (n <= column[WORKLOAD] || n <= column[SIZE] || *end || cycles <= 0) {
-            status = cli_fail(CLI_ERROR, "%s:%u: not a launch with a workload, a size and cycles", path, number);
+            status =
+                command_fail(COMMAND_ERROR, "%s:%u: not a launch with a workload, a size and cycles", path, number);
             continue;
         }
         const char *workload = field[column[WORKLOAD]], *size = field[column[SIZE]];
         struct cli_recorded *recorded = find(recording, workload, size);
         if (!recorded && recording->count == MOST_WORKLOADS) {
-            status = cli_fail(CLI_ERROR, "%s:%u: more than %d workloads", path, number, MOST_WORKLOADS);
+            status = command_fail(COMMAND_ERROR, "%s:%u: more than %d workloads", path, number, MOST_WORKLOADS);
             continue;
         }
         if (!recorded) {
@@ -89,15 +91,15 @@ static int read_lines(FILE *file, const char *path, struct cli_recording *record
             recorded->instructions += strtod(field[column[INSTRUCTIONS]], NULL);
     }
     free(line);
-    if (status == CLI_DONE && recording->count == n_before)
-        status = cli_fail(CLI_ERROR, "%s has no launches", path);
+    if (status == COMMAND_DONE && recording->count == n_before)
+        status = command_fail(COMMAND_ERROR, "%s has no launches", path);
     return status;
 }
 
 int cli_read_recording(const char *path, struct cli_recording *recording, struct base_arena *arena) {
     FILE *file = fopen(path, "r");
     if (!file)
-        return cli_fail(CLI_ERROR, "cannot read the recording '%s': %s", path, strerror(errno));
+        return command_fail(COMMAND_ERROR, "cannot read the recording '%s': %s", path, strerror(errno));
     int status = read_lines(file, path, recording, arena);
     fclose(file);
     return status;

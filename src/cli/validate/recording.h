@@ -19,5 +19,6 @@ struct cli_recording {
     unsigned count;
 };
 
-/* Adds to the recording, which starts as zeros. Returns CLI_DONE, or CLI_ERROR after one line on standard error. */
+/* Adds to the recording, which starts as zeros. Returns COMMAND_DONE, or COMMAND_ERROR after one line on standard
+ * error. */
 int cli_read_recording(const char *path, struct cli_recording *recording, struct base_arena *arena);

@@ -13,7 +13,7 @@ static volatile sig_atomic_t caught_signal, is_launching;
 static timer_t killer;
 static volatile sig_atomic_t has_killer;
 
-static const struct itimerspec patience = {.it_value.tv_sec = 8}; /* more than `heddle` has (cli/program/child.c) */
+static const struct itimerspec patience = {.it_value.tv_sec = 8}; /* more than `heddle` has (program/child.c) */
 
 static void handle(int signal_number) {
     if (is_launching || caught_signal) { /* after a second Ctrl-C `heddle` ends everything at once */
