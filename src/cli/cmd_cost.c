@@ -171,8 +171,8 @@ static void print_table(const struct table *table, bool is_colored) {
         const char *how = *cost->how ? cost->how : "no paper counts it";
         report_table_cell(&out, "%s%s%s", how, cost->area ? "; " : "", cost->area ? cost->area : "");
     }
-    printf("%s: %u SMs, %u threads on each, warps of %u\n", table->machine.name, table->machine.n_sms,
-           table->machine.threads_per_sm, table->machine.warp_size);
+    printf("%s: %u SMs, %u threads on each, warps of %u\n", table->machine.name, table->machine.sm.count,
+           table->machine.sm.threads, table->machine.sm.warp_size);
     report_table_print(&out, stdout, is_colored);
 }
 

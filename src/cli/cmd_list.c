@@ -249,8 +249,8 @@ static void machine_rows(const struct list *list, struct report_table *table) {
     for (unsigned i = 0; i < list->n_machines; i++) {
         const struct config_machine *machine = &list->machines[i];
         report_table_cell(table, "%s", machine->name);
-        report_table_cell(table, "%u x %u", machine->n_sms, machine->threads_per_sm);
-        report_table_cell(table, "%u", machine->warp_size);
+        report_table_cell(table, "%u x %u", machine->sm.count, machine->sm.threads);
+        report_table_cell(table, "%u", machine->sm.warp_size);
         report_table_cell(table, "%s", machine->description);
     }
 }

@@ -213,9 +213,9 @@ static int read_trace(struct run *run) {
     if (given->trace_sms && !read_range(given->trace_sms, 0, &trace->first_sm, &trace->last_sm))
         return command_fail(COMMAND_USAGE, "--trace-sms %s: expected N, N.., ..M or N..M, counted from 0",
                             given->trace_sms);
-    if (trace->first_sm >= run->target.machine.n_sms)
+    if (trace->first_sm >= run->target.machine.sm.count)
         return command_fail(COMMAND_USAGE, "--trace-sms %s: %s has SMs 0 to %u", given->trace_sms,
-                            run->target.machine.name, run->target.machine.n_sms - 1);
+                            run->target.machine.name, run->target.machine.sm.count - 1);
     FILE *file = NULL;
     if (!command_open_output(given->trace, &file))
         return COMMAND_ERROR;

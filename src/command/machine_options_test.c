@@ -53,7 +53,7 @@ static void settings_follow_the_file_in_order(void **state) {
     char *words[] = {"test", "--set", "l1.size=16K", "-m", "meng2010", "--set=l1.size=64K", "--dump-config", NULL};
     assert_int_equal(load(&machine, &dump, words), COMMAND_DONE);
     assert_string_equal(machine.name, "meng2010");
-    assert_int_equal(machine.l1.size_bytes, 65536);
+    assert_int_equal(machine.l1.cache.size_bytes, 65536);
     assert_true(dump);
 }
 

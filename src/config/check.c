@@ -24,42 +24,42 @@ static bool check_power(const char *group, const char *key, uint32_t value, stru
 /* ---- The SM ------------------------------------------------------------------------------------------------------ */
 
 static bool check_warps(const struct config_machine *machine, struct report report) {
-    uint32_t warps = machine->threads_per_sm / machine->warp_size;
-    if (machine->warp_size % machine->simd_width)
-        return FAIL(report, "sm.simd_width is %" PRIu32 ", but must divide sm.warp_size, %" PRIu32, machine->simd_width,
-                    machine->warp_size);
-    if (machine->threads_per_sm % machine->warp_size)
+    uint32_t warps = machine->sm.threads / machine->sm.warp_size;
+    if (machine->sm.warp_size % machine->sm.simd_width)
+        return FAIL(report, "sm.simd_width is %" PRIu32 ", but must divide sm.warp_size, %" PRIu32,
+                    machine->sm.simd_width, machine->sm.warp_size);
+    if (machine->sm.threads % machine->sm.warp_size)
         return FAIL(report, "sm.threads is %" PRIu32 ", but must be a multiple of sm.warp_size, %" PRIu32,
-                    machine->threads_per_sm, machine->warp_size);
+                    machine->sm.threads, machine->sm.warp_size);
     if (warps > CONFIG_MAX_WARPS)
         return FAIL(report,
                     "sm.threads is %" PRIu32 ", which is %" PRIu32 " warps, but an SM has at most %d: up to %" PRIu32
                     " threads with sm.warp_size %" PRIu32,
-                    machine->threads_per_sm, warps, CONFIG_MAX_WARPS, CONFIG_MAX_WARPS * machine->warp_size,
-                    machine->warp_size);
-    if (machine->schedulers > warps)
+                    machine->sm.threads, warps, CONFIG_MAX_WARPS, CONFIG_MAX_WARPS * machine->sm.warp_size,
+                    machine->sm.warp_size);
+    if (machine->sm.schedulers > warps)
         return FAIL(report,
                     "sm.schedulers is %" PRIu32 ", but the SM has only %" PRIu32 " warps (sm.threads %" PRIu32 ")",
-                    machine->schedulers, warps, machine->threads_per_sm);
+                    machine->sm.schedulers, warps, machine->sm.threads);
     return true;
 }
 
 static bool check_sm(const struct config_machine *machine, struct report report) {
-    if (!check_power("sm", "warp_size", machine->warp_size, report) || !check_warps(machine, report))
+    if (!check_power("sm", "warp_size", machine->sm.warp_size, report) || !check_warps(machine, report))
         return false;
-    if (machine->threads_per_block > machine->threads_per_sm)
+    if (machine->sm.threads_per_block > machine->sm.threads)
         return FAIL(report,
                     "sm.threads_per_block is %" PRIu32 ", but an SM holds only %" PRIu32 " threads (sm.threads)",
-                    machine->threads_per_block, machine->threads_per_sm);
-    if (machine->registers_per_sm && machine->registers_per_sm < machine->threads_per_block)
+                    machine->sm.threads_per_block, machine->sm.threads);
+    if (machine->sm.registers && machine->sm.registers < machine->sm.threads_per_block)
         return FAIL(report,
                     "sm.registers is %" PRIu32 ", less than one for each thread of a block: at least %" PRIu32
                     " (sm.threads_per_block)",
-                    machine->registers_per_sm, machine->threads_per_block);
-    if (machine->shared_reserved_bytes > machine->shared_bytes)
+                    machine->sm.registers, machine->sm.threads_per_block);
+    if (machine->shared.reserved_bytes > machine->shared.size_bytes)
         return FAIL(report, "shared.reserved is %" PRIu32 ", but an SM has only %" PRIu32 " bytes (shared.size)",
-                    machine->shared_reserved_bytes, machine->shared_bytes);
-    return check_power("shared", "banks", machine->shared_banks, report);
+                    machine->shared.reserved_bytes, machine->shared.size_bytes);
+    return check_power("shared", "banks", machine->shared.banks, report);
 }
 
 /* ---- Caches ------------------------------------------------------------------------------------------------------ */
@@ -84,12 +84,12 @@ static bool check_cache(const char *name, const struct config_cache *cache, uint
 }
 
 static bool check_lines(const struct config_machine *machine, struct report report) {
-    const struct config_cache *l2 = &machine->l2;
-    if (!l2->is_present || machine->memory_is_perfect)
+    const struct config_cache *l2 = &machine->l2.cache;
+    if (!l2->is_present || machine->memory.is_perfect)
         return true;
-    if (machine->l1.line_bytes > l2->line_bytes)
-        return FAIL(report, "l1.line is %" PRIu32 ", but must not exceed l2.line, %" PRIu32, machine->l1.line_bytes,
-                    l2->line_bytes);
+    if (machine->l1.cache.line_bytes > l2->line_bytes)
+        return FAIL(report, "l1.line is %" PRIu32 ", but must not exceed l2.line, %" PRIu32,
+                    machine->l1.cache.line_bytes, l2->line_bytes);
     if (machine->icache.line_bytes > l2->line_bytes)
         return FAIL(report, "icache.line is %" PRIu32 ", but must not exceed l2.line, %" PRIu32,
                     machine->icache.line_bytes, l2->line_bytes);
@@ -101,44 +101,44 @@ static bool check_lines(const struct config_machine *machine, struct report repo
 
 /* Where tags have banks of their own, a request takes as many lines per cycle as these allow. */
 static bool check_bank_queues(const struct config_machine *machine, struct report report) {
-    if (machine->l1_has_bank_queues && machine->l1_tag_banks)
+    if (machine->l1.has_bank_queues && machine->unified.tag_banks)
         return FAIL(report,
                     "l1.bank_queues is true, but the L1 has no banks of its own: l1.tag_banks is %" PRIu32
                     " and must be 0",
-                    machine->l1_tag_banks);
+                    machine->unified.tag_banks);
     return true;
 }
 
 /* MESI needs a directory in the L2 and an L1 that keeps written lines. */
 static bool check_coherence(const struct config_machine *machine, struct report report) {
-    if (machine->coherence != CONFIG_COHERENCE_MESI)
+    if (machine->memory.coherence != CONFIG_COHERENCE_MESI)
         return true;
-    if (!machine->l1.is_present || machine->l1.is_perfect)
+    if (!machine->l1.cache.is_present || machine->l1.cache.is_perfect)
         return FAIL(report,
                     "memory.coherence is mesi, but there is no L1 to keep coherent: l1.present must be true and "
                     "l1.perfect false");
-    if (!machine->l2.is_present || machine->l2.is_perfect)
+    if (!machine->l2.cache.is_present || machine->l2.cache.is_perfect)
         return FAIL(report, "memory.coherence is mesi, but its directory is in the L2: l2.present must be true and "
                             "l2.perfect false");
-    if (machine->l1_writes.policy != CONFIG_WRITE_BACK || !machine->l1_writes.allocates)
+    if (machine->l1.writes.policy != CONFIG_WRITE_BACK || !machine->l1.writes.allocates)
         return FAIL(report,
                     "memory.coherence is mesi, but its L1 caches own what they write: l1.write must be back and "
                     "l1.write_allocate true");
-    if (machine->l1.line_bytes != machine->l2.line_bytes)
+    if (machine->l1.cache.line_bytes != machine->l2.cache.line_bytes)
         return FAIL(report,
                     "memory.coherence is mesi, but l1.line is %" PRIu32 " and l2.line %" PRIu32 ": they must be equal",
-                    machine->l1.line_bytes, machine->l2.line_bytes);
+                    machine->l1.cache.line_bytes, machine->l2.cache.line_bytes);
     return true;
 }
 
 static bool check_dram(const struct config_machine *machine, struct report report) {
     const struct config_dram *dram = &machine->dram;
-    uint32_t line = machine->l2.is_present ? machine->l2.line_bytes : machine->l1.line_bytes;
+    uint32_t line = machine->l2.cache.is_present ? machine->l2.cache.line_bytes : machine->l1.cache.line_bytes;
     if (!check_power("dram", "row", dram->row_bytes, report))
         return false;
     if (dram->row_bytes < line)
         return FAIL(report, "dram.row is %" PRIu32 ", but must hold a line of %" PRIu32 " bytes (%s.line)",
-                    dram->row_bytes, line, machine->l2.is_present ? "l2" : "l1");
+                    dram->row_bytes, line, machine->l2.cache.is_present ? "l2" : "l1");
     if (dram->row_conflict_cycles < dram->row_hit_cycles)
         return FAIL(report, "dram.row_conflict is %" PRIu32 ", but must not be below dram.row_hit, %" PRIu32,
                     dram->row_conflict_cycles, dram->row_hit_cycles);
@@ -154,8 +154,8 @@ static bool check_dram(const struct config_machine *machine, struct report repor
 bool config_check(const struct config_machine *machine, char *error, size_t error_bytes) {
     struct report report = {error, error_bytes};
     return check_sm(machine, report) && check_cache("icache", &machine->icache, 1, report) &&
-           check_cache("texture", &machine->texture, 1, report) && check_cache("l1", &machine->l1, 1, report) &&
-           check_cache("l2", &machine->l2, machine->l2.banks, report) && check_lines(machine, report) &&
+           check_cache("texture", &machine->texture, 1, report) && check_cache("l1", &machine->l1.cache, 1, report) &&
+           check_cache("l2", &machine->l2.cache, machine->l2.cache.banks, report) && check_lines(machine, report) &&
            check_bank_queues(machine, report) && check_coherence(machine, report) && check_dram(machine, report) &&
            config_check_split(machine, error, error_bytes);
 }

@@ -36,7 +36,7 @@ static void a_name_is_a_file_of_the_folder(void **state) {
     char error[CONFIG_ERROR_BYTES];
     write_file("small.yaml", "sm.count: 2\n");
     assert_true(load(&machine, "small", error));
-    assert_int_equal(machine.n_sms, 2);
+    assert_int_equal(machine.sm.count, 2);
     assert_string_equal(machine.name, "small");
     assert_false(load(&machine, "smal", error));
     assert_string_equal(error, "no machine 'smal'; did you mean 'small'?");
@@ -52,7 +52,7 @@ static void a_path_is_used_as_it_is(void **state) {
     write_file("mine.yml", "sm.count: 3\n");
     snprintf(path, sizeof path, "%s/mine.yml", folder);
     assert_true(config_load(&machine, path, "/nowhere", error, sizeof error));
-    assert_int_equal(machine.n_sms, 3);
+    assert_int_equal(machine.sm.count, 3);
     assert_string_equal(machine.name, "mine");
     assert_false(load(&machine, "nothing.yaml", error));
     assert_string_equal(error, "cannot open 'nothing.yaml': No such file or directory");
@@ -78,9 +78,9 @@ static void files_extend_names_and_neighbours(void **state) {
     write_file("by_path.yaml", "extends: by_name.yaml\nl1.mshrs: 9\n");
     snprintf(path, sizeof path, "%s/by_path.yaml", folder);
     assert_true(config_load(&machine, path, folder, error, sizeof error));
-    assert_int_equal(machine.n_sms, 5);
-    assert_int_equal(machine.l1.ways, 2);
-    assert_int_equal(machine.l1.mshrs, 9);
+    assert_int_equal(machine.sm.count, 5);
+    assert_int_equal(machine.l1.cache.ways, 2);
+    assert_int_equal(machine.l1.cache.mshrs, 9);
     assert_string_equal(machine.name, "by_path");
 }
 

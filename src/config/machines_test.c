@@ -153,9 +153,9 @@ static void narasiman2011_is_its_table_1(void **state) {
 static void narasiman2014_differs_in_its_data_cache_and_its_rules(void **state) {
     (void)state;
     struct config_machine before = machine_named("narasiman2011"), machine = machine_named("narasiman2014");
-    assert_int_equal(machine.l1.size_bytes, 128 * 1024);
+    assert_int_equal(machine.l1.cache.size_bytes, 128 * 1024);
     assert_string_equal(machine.rules, "2014");
-    machine.l1.size_bytes = before.l1.size_bytes;
+    machine.l1.cache.size_bytes = before.l1.cache.size_bytes;
     memcpy(machine.rules, before.rules, sizeof before.rules);
     memcpy(machine.name, before.name, sizeof before.name);
     memcpy(machine.description, before.description, sizeof before.description);
@@ -240,8 +240,8 @@ static void meng2010_is_its_table_3(void **state) {
     };
     struct config_machine machine = machine_named("meng2010");
     expect_values("meng2010", values);
-    assert_true(machine.energy.dram_nj == 220);                                              /* section 3.3 */
-    assert_true(machine.crossbar_bytes_per_cycle * machine.n_sms * machine.clock_ghz == 57); /* GB/s */
+    assert_true(machine.energy.dram_nj == 220);                                                 /* section 3.3 */
+    assert_true(machine.crossbar.bytes_per_cycle * machine.sm.count * machine.clock_ghz == 57); /* GB/s */
 }
 
 static void gtx480_is_table_1_of_liu_2023(void **state) {
@@ -283,7 +283,7 @@ static void expect_about(double value, double expected) {
 
 /* Teraflops of the fused multiply-add on lanes that are one scheduler's. */
 static double teraflops(const struct config_machine *machine, double lanes) {
-    return lanes * machine->schedulers * machine->n_sms * machine->clock_ghz * 2 / 1000;
+    return lanes * machine->sm.schedulers * machine->sm.count * machine->clock_ghz * 2 / 1000;
 }
 
 static double bandwidth(const struct config_machine *machine) {
@@ -294,23 +294,23 @@ static double bandwidth(const struct config_machine *machine) {
 static void a100_has_the_peaks_of_its_white_paper(void **state) {
     (void)state;
     struct config_machine machine = machine_named("a100");
-    expect_about(teraflops(&machine, machine.multiply_width), 19.5);
-    expect_about(teraflops(&machine, machine.fp64_width), 9.7);
-    expect_about(teraflops(&machine, machine.matrix_rate), 312);
+    expect_about(teraflops(&machine, machine.sm.multiply_width), 19.5);
+    expect_about(teraflops(&machine, machine.sm.fp64_width), 9.7);
+    expect_about(teraflops(&machine, machine.matrix.rate), 312);
     expect_about(bandwidth(&machine), 1407);
-    assert_int_equal(machine.l2.size_bytes, 40 << 20);
-    assert_int_equal(machine.threads_per_sm, 64 * 32);
+    assert_int_equal(machine.l2.cache.size_bytes, 40 << 20);
+    assert_int_equal(machine.sm.threads, 64 * 32);
 }
 
 static void rtx4090_has_the_peaks_of_its_white_paper(void **state) {
     (void)state;
     struct config_machine machine = machine_named("rtx4090");
-    expect_about(teraflops(&machine, machine.simd_width), 82.6);
-    expect_about(teraflops(&machine, machine.fp64_width), 82.6 / 64);
-    expect_about(teraflops(&machine, machine.matrix_rate), 165.2);
+    expect_about(teraflops(&machine, machine.sm.simd_width), 82.6);
+    expect_about(teraflops(&machine, machine.sm.fp64_width), 82.6 / 64);
+    expect_about(teraflops(&machine, machine.matrix.rate), 165.2);
     expect_about(bandwidth(&machine), 930);
-    assert_int_equal(machine.l2.size_bytes, 72 << 20);
-    assert_int_equal(machine.threads_per_sm, 48 * 32);
+    assert_int_equal(machine.l2.cache.size_bytes, 72 << 20);
+    assert_int_equal(machine.sm.threads, 48 * 32);
 }
 
 int main(void) {

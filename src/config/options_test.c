@@ -79,17 +79,17 @@ static void every_kind_of_value_is_stored(void **state) {
     set(&machine, "description=");
     assert_string_equal(machine.name, "mine");
     assert_true(machine.clock_ghz == 1.25);
-    assert_int_equal(machine.n_sms, 16);
-    assert_int_equal(machine.l1.size_bytes, 65536);
-    assert_int_equal(machine.l2.size_bytes, 3 * 1024 * 1024);
-    assert_int_equal(machine.l2.line_bytes, 256);
-    assert_int_equal(machine.l1_writes.policy, CONFIG_WRITE_BACK);
+    assert_int_equal(machine.sm.count, 16);
+    assert_int_equal(machine.l1.cache.size_bytes, 65536);
+    assert_int_equal(machine.l2.cache.size_bytes, 3 * 1024 * 1024);
+    assert_int_equal(machine.l2.cache.line_bytes, 256);
+    assert_int_equal(machine.l1.writes.policy, CONFIG_WRITE_BACK);
     assert_int_equal(machine.dram.policy, CONFIG_DRAM_FCFS);
-    assert_int_equal(machine.pipeline, CONFIG_PIPELINE_SWITCH_ON_ACCESS);
-    assert_int_equal(machine.coherence, CONFIG_COHERENCE_MESI);
-    assert_true(machine.memory_is_perfect);
-    assert_false(machine.l1.is_present);
-    assert_int_equal(machine.max_cycles, 5000000000);
+    assert_int_equal(machine.sm.pipeline, CONFIG_PIPELINE_SWITCH_ON_ACCESS);
+    assert_int_equal(machine.memory.coherence, CONFIG_COHERENCE_MESI);
+    assert_true(machine.memory.is_perfect);
+    assert_false(machine.l1.cache.is_present);
+    assert_int_equal(machine.limits.max_cycles, 5000000000);
     assert_string_equal(machine.scheduler, "two-level:group=8,switch=stall");
     assert_string_equal(machine.description, "");
 }
@@ -110,7 +110,7 @@ static void the_last_value_wins(void **state) {
     config_defaults(&machine);
     set(&machine, "sm.count=4");
     set(&machine, "sm.count=8");
-    assert_int_equal(machine.n_sms, 8);
+    assert_int_equal(machine.sm.count, 8);
 }
 
 static void a_wrong_value_says_what_is_allowed(void **state) {

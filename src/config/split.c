@@ -17,38 +17,38 @@ static uint64_t next_size(const char **text) {
 }
 
 bool config_check_split(const struct config_machine *machine, char *error, size_t error_bytes) {
-    const char *rest = machine->l1_split;
+    const char *rest = machine->unified.shared_sizes;
     char size[CONFIG_VALUE_BYTES];
     uint64_t last = 0;
     if (!*rest)
         return true;
     while (*rest) {
         uint64_t bytes = next_size(&rest);
-        if (bytes <= last || bytes + machine->l1.line_bytes > machine->l1.size_bytes) {
-            config_format_bytes(machine->l1.size_bytes, size);
+        if (bytes <= last || bytes + machine->l1.cache.line_bytes > machine->l1.cache.size_bytes) {
+            config_format_bytes(machine->l1.cache.size_bytes, size);
             return config_error(error, error_bytes,
                                 "l1.split is '%s', but must be sizes in ascending order, such as 8K,16K,32K, all below "
                                 "l1.size, %s",
-                                machine->l1_split, size);
+                                machine->unified.shared_sizes, size);
         }
         last = bytes;
     }
-    if (last < machine->shared_bytes) {
-        config_format_bytes(machine->shared_bytes, size);
+    if (last < machine->shared.size_bytes) {
+        config_format_bytes(machine->shared.size_bytes, size);
         return config_error(error, error_bytes, "l1.split is '%s', but its last size must hold shared.size, %s",
-                            machine->l1_split, size);
+                            machine->unified.shared_sizes, size);
     }
-    if (machine->l1_writes.policy == CONFIG_WRITE_BACK)
+    if (machine->l1.writes.policy == CONFIG_WRITE_BACK)
         return config_error(error, error_bytes,
                             "l1.split is '%s', but needs an L1 that writes through (l1.write through)",
-                            machine->l1_split);
+                            machine->unified.shared_sizes);
     return true;
 }
 
 uint32_t config_l1_bytes(const struct config_machine *machine, uint64_t shared_bytes) {
-    const char *rest = machine->l1_split;
+    const char *rest = machine->unified.shared_sizes;
     uint64_t bytes = 0;
     while (*rest && (!bytes || bytes < shared_bytes))
         bytes = next_size(&rest);
-    return machine->l1.size_bytes - (uint32_t)bytes;
+    return machine->l1.cache.size_bytes - (uint32_t)bytes;
 }

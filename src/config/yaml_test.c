@@ -6,7 +6,7 @@ static void nested_and_dotted_keys_are_the_same(void **state) {
     struct config_machine nested = loaded("name: x\nl1:\n  size: 32K\n  ways: 8\ndram: {banks: 8}\n");
     struct config_machine dotted = loaded("dram.banks: 8\nl1.ways: 8\nl1.size: 32K\nname: \"x\"\n");
     assert_memory_equal(&nested, &dotted, sizeof nested);
-    assert_int_equal(nested.l1.size_bytes, 32768);
+    assert_int_equal(nested.l1.cache.size_bytes, 32768);
     assert_int_equal(nested.dram.banks, 8);
 }
 
@@ -16,7 +16,7 @@ static void an_option_that_a_file_does_not_set_has_its_default(void **state) {
     config_defaults(&defaults);
     memset(defaults.name, 0, sizeof defaults.name);
     strcpy(defaults.name, "test");
-    defaults.n_sms = 3;
+    defaults.sm.count = 3;
     assert_memory_equal(&machine, &defaults, sizeof machine);
 }
 
@@ -30,9 +30,9 @@ static void a_machine_without_a_name_is_named_after_its_file(void **state) {
 static void a_file_extends_a_machine(void **state) {
     (void)state;
     struct config_machine machine = loaded("extends: meng2010\nl1.latency: 5\n");
-    assert_int_equal(machine.n_sms, 4);
-    assert_int_equal(machine.l1.latency_cycles, 5);
-    assert_int_equal(machine.l2.latency_cycles, 30);
+    assert_int_equal(machine.sm.count, 4);
+    assert_int_equal(machine.l1.cache.latency_cycles, 5);
+    assert_int_equal(machine.l2.cache.latency_cycles, 30);
     assert_string_equal(machine.description, ""); /* meng2010's would be wrong */
 }
 

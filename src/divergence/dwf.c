@@ -56,7 +56,7 @@ static void *new_model(const struct divergence_setup *setup) {
     divergence_warp_pool_start(&model->pool, setup, sizeof(struct divergence_dynamic_warp));
     model->pool.carries = true;
     model->is_free = ((const struct options *)setup->options)->lanes == LANES_FREE;
-    model->retires_always = setup->machine->pipeline != CONFIG_PIPELINE_SCOREBOARD;
+    model->retires_always = setup->machine->sm.pipeline != CONFIG_PIPELINE_SCOREBOARD;
     return model;
 }
 
@@ -134,7 +134,7 @@ static void move_threads(const struct model *model, struct divergence_dynamic_wa
     uint32_t moving = model->is_free ? 0 : *mask & ~to->mask;
     for (uint32_t left = model->is_free ? *mask : 0; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(left);
-        int room = divergence_dynamic_warp_room(to, i, model->pool.setup.machine->warp_size);
+        int room = divergence_dynamic_warp_room(to, i, model->pool.setup.machine->sm.warp_size);
         if (room < 0)
             break;
         at[i] = (uint8_t)room;
@@ -298,7 +298,7 @@ static void visit(const void *user, const struct divergence_block *block,
  * entries of both as there are warps. */
 static uint64_t cost_bits(const void *options, const struct config_machine *machine, char *formula, size_t size) {
     (void)options;
-    uint32_t warps = machine->threads_per_sm / machine->warp_size, lanes = machine->warp_size, number = 1;
+    uint32_t warps = machine->sm.threads / machine->sm.warp_size, lanes = machine->sm.warp_size, number = 1;
     while (1u << number < warps)
         number++;
     snprintf(formula, size,

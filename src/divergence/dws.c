@@ -119,12 +119,12 @@ static const char *refuses(const void *given, const struct config_machine *machi
     const struct options *options = given;
     if (options->mem == MEM_NONE && options->branches == BRANCHES_LIMITED)
         return "dws with mem=none and branches=limited never subdivides a warp: that is the model stack";
-    if (options->size % machine->warp_size) {
+    if (options->size % machine->sm.warp_size) {
         snprintf(text, size, "dws: size=%u is not a multiple of the machine's warps of %u threads", options->size,
-                 machine->warp_size);
+                 machine->sm.warp_size);
         return text;
     }
-    if (options->merge == MERGE_DWF && options->size > machine->warp_size)
+    if (options->merge == MERGE_DWF && options->size > machine->sm.warp_size)
         return "dws with merge=dwf takes warps of the machine's size: a large warp fills its lanes from rows of its "
                "own";
     return divergence_refuse_unsynced(program, "dws", text, size);
@@ -288,14 +288,14 @@ static uint32_t bits_for(uint32_t n) { return n <= 1 ? 0 : 32 - (uint32_t)__buil
  * lanes=free). */
 static uint64_t cost_bits(const void *given, const struct config_machine *machine, char *formula, size_t size) {
     const struct options *options = given;
-    uint32_t lanes = options->size ? options->size : machine->warp_size, warps = machine->threads_per_sm / lanes;
+    uint32_t lanes = options->size ? options->size : machine->sm.warp_size, warps = machine->sm.threads / lanes;
     uint32_t entry = lanes + bits_for(warps) + 64 + 2;
     int length = snprintf(formula, size, "entries x (mask %u + warp number %u + pc 64 + status 2): %u x %u", lanes,
                           bits_for(warps), options->wst, entry);
     uint64_t table = (uint64_t)options->wst * entry;
     if (options->merge != MERGE_DWF)
         return table;
-    uint32_t slots = n_slots(given, machine, warps, UINT32_MAX), n = machine->schedulers * lanes;
+    uint32_t slots = n_slots(given, machine, warps, UINT32_MAX), n = machine->sm.schedulers * lanes;
     uint32_t home = bits_for(warps) + (options->lanes == LANES_FREE ? bits_for(lanes) : 0);
     if (length >= 0 && (size_t)length < size)
         snprintf(formula + length, size - (size_t)length,

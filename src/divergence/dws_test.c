@@ -577,7 +577,7 @@ static void a_barrier_makes_the_splits_one(void **state) {
 
 static void the_table_costs_what_the_paper_says(void **state) {
     (void)state;
-    struct config_machine machine = {.warp_size = 16, .threads_per_sm = 64};
+    struct config_machine machine = {.sm = {.warp_size = 16, .threads = 64}};
     const struct divergence_ops *ops = &divergence_dws;
     struct config_plugin plugin = {ops->name, ops->help, ops->option, ops->preset, ops->options_bytes};
     char error[200], formula[300];
@@ -588,7 +588,7 @@ static void the_table_costs_what_the_paper_says(void **state) {
     assert_string_equal(formula, "entries x (mask 16 + warp number 2 + pc 64 + status 2): 16 x 84");
     assert_int_equal(ops->n_slots(options, &machine, 4, 64), 8);
     free(options);
-    machine.schedulers = 2;
+    machine.sm.schedulers = 2;
     assert_true(config_plugin_parse("model", &plugin, 1, "dws:merge=dwf", &which, &options, error, sizeof error));
     assert_int_equal(ops->cost_bits(options, &machine, formula, sizeof formula), 16 * 84 + 8 * 80 + 2 * 16 * 2);
     assert_string_equal(formula,
@@ -623,7 +623,7 @@ static void what_cannot_run_is_refused_with_its_rule(void **state) {
                         "dws with mem=none and branches=limited never subdivides a warp: that is the model stack");
     fixture_close(f);
     f = splits_open(&divergence_dws, "dws:size=36,first=taken", figure_6, 1);
-    f->machine.warp_size = 32;
+    f->machine.sm.warp_size = 32;
     assert_string_equal(divergence_dws.refuses(f->options, &f->machine, NULL, text, sizeof text),
                         "dws: size=36 is not a multiple of the machine's warps of 32 threads");
     fixture_close(f);
@@ -631,7 +631,7 @@ static void what_cannot_run_is_refused_with_its_rule(void **state) {
     assert_string_equal(
         divergence_dws.refuses(f->options, &f->machine, NULL, text, sizeof text),
         "dws with merge=dwf takes warps of the machine's size: a large warp fills its lanes from rows of its own");
-    f->machine.warp_size = 16;
+    f->machine.sm.warp_size = 16;
     assert_null(divergence_dws.refuses(f->options, &f->machine, NULL, text, sizeof text));
     fixture_close(f);
 }

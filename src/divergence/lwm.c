@@ -92,10 +92,10 @@ static void *new_model(const struct divergence_setup *setup) {
                                                      .jumpopt = options->jumpopt,
                                                      .perfect_rf = options->perfect_rf,
                                                      .scalar = options->scalar,
-                                                     .n_lanes = machine->warp_size};
+                                                     .n_lanes = machine->sm.warp_size};
     model->size = size_of(options);
     model->refetches_first = options->refetch == REFETCH_FIRST;
-    model->pipeline_cycles = machine->pipeline == CONFIG_PIPELINE_BARREL ? machine->pipeline_stages : 1;
+    model->pipeline_cycles = machine->sm.pipeline == CONFIG_PIPELINE_BARREL ? machine->sm.stages : 1;
     return model;
 }
 
@@ -181,7 +181,7 @@ static void admit(void *user, struct divergence_block *place, uint64_t cycle) {
     struct block *block = place->state;
     const struct exec_program *program = model->setup.cx->grid->program;
     uint32_t size = size_wanted(model->size, program);
-    uint32_t warp_size = model->setup.machine->warp_size, n_rows = place->cta->n_rows;
+    uint32_t warp_size = model->setup.machine->sm.warp_size, n_rows = place->cta->n_rows;
     uint32_t rows_each = size > warp_size ? size / warp_size : 1;
     block->n_warps = (n_rows + rows_each - 1) / rows_each;
     for (uint32_t i = 0; i < block->n_warps; i++) {
@@ -311,7 +311,7 @@ static const char *refuses(const void *user, const struct config_machine *machin
                            char *text, size_t size) {
     const struct options *options = user;
     (void)program;
-    if (options->refetch == REFETCH_FIRST && machine->pipeline == CONFIG_PIPELINE_SCOREBOARD) {
+    if (options->refetch == REFETCH_FIRST && machine->sm.pipeline == CONFIG_PIPELINE_SCOREBOARD) {
         snprintf(
             text, size,
             "lwm: refetch=first is for pipelines without a scoreboard (barrel, switch-on-access), and machine '%s' "
@@ -358,8 +358,8 @@ static uint64_t cost_bits(const void *user, const struct config_machine *machine
         return bits;
     }
     snprintf(formula, size, "copy of the mask + two masks for branches + a busy bit for each thread: 3 x %u + %u",
-             size_of(options), machine->threads_per_sm);
-    return bits + machine->threads_per_sm;
+             size_of(options), machine->sm.threads);
+    return bits + machine->sm.threads;
 }
 
 const struct divergence_ops divergence_lwm = {

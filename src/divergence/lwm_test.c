@@ -255,7 +255,7 @@ static void with_refetch_first_threads_in_flight_stay_and_the_others_issue(void 
     struct fixture *f = open_logged("lwm:refetch=first", LOAD_TEXT, &(struct fixture_shape){.block = 128}, &log);
     const struct seen *first = NULL, *branch = NULL;
     f->outcome = slow_row;
-    f->machine.pipeline_stages = 1;
+    f->machine.sm.stages = 1;
     fixture_start(f);
     fixture_run(f);
     uint32_t pc = pc_of(f, PTX_OP_XOR);
@@ -285,7 +285,7 @@ static void only_what_follows_a_conditional_branch_waits(void **state) {
         const struct seen *branch = NULL, *next = NULL;
         bool is_jump = i == 1;
         f->outcome = slow_row;
-        f->machine.pipeline_stages = 1;
+        f->machine.sm.stages = 1;
         fixture_start(f);
         fixture_run(f);
         uint32_t pc = pc_of(f, PTX_OP_XOR);
@@ -313,7 +313,7 @@ static void threads_in_flight_are_left_out_of_rows(void **state) {
     struct fixture *f = open_logged("lwm:refetch=first", text, &(struct fixture_shape){.block = 128}, &log);
     const struct seen *first = NULL;
     f->outcome = slow_row;
-    f->machine.pipeline_stages = 1;
+    f->machine.sm.stages = 1;
     fixture_start(f);
     fixture_run(f);
     assert_int_equal(count_at(&log, pc_of(f, PTX_OP_ATOM), &first), 4);
@@ -334,7 +334,7 @@ static void the_next_instruction_waits_for_the_first_sub_warp(void **state) {
     struct fixture *f = open_logged("lwm:refetch=first", text, &(struct fixture_shape){.block = 128}, &log);
     const struct seen *first = NULL, *load = NULL;
     f->outcome = slow_row;
-    f->machine.pipeline_stages = 1;
+    f->machine.sm.stages = 1;
     fixture_start(f);
     fixture_run(f);
     uint32_t pc = pc_of(f, PTX_OP_XOR);
@@ -364,11 +364,11 @@ static void refetch_first_is_refused_with_a_scoreboard(void **state) {
     (void)state;
     char text[200] = "";
     struct fixture *f = fixture_open(&divergence_lwm, "lwm:2014", LOAD_TEXT, &two_large);
-    f->machine.pipeline = CONFIG_PIPELINE_SCOREBOARD;
+    f->machine.sm.pipeline = CONFIG_PIPELINE_SCOREBOARD;
     const char *rule = divergence_lwm.refuses(f->options, &f->machine, f->program, text, sizeof text);
     assert_non_null(rule);
     assert_non_null(strstr(rule, "use refetch=all"));
-    f->machine.pipeline = CONFIG_PIPELINE_BARREL;
+    f->machine.sm.pipeline = CONFIG_PIPELINE_BARREL;
     assert_null(divergence_lwm.refuses(f->options, &f->machine, f->program, text, sizeof text));
     fixture_close(f);
 }
@@ -527,7 +527,7 @@ static void the_storage_is_the_papers(void **state) {
     char formula[200];
     struct fixture *f = fixture_open(&divergence_lwm, "lwm:2011", PROGRAM_COLLATZ, &two_large);
     struct fixture *g = fixture_open(&divergence_lwm, "lwm:2014", PROGRAM_COLLATZ, &two_large);
-    f->machine.threads_per_sm = 1024;
+    f->machine.sm.threads = 1024;
     assert_int_equal(divergence_lwm.cost_bits(f->options, &f->machine, formula, sizeof formula), 96 * 8);
     assert_int_equal(divergence_lwm.cost_bits(g->options, &f->machine, formula, sizeof formula), 224 * 8);
     fixture_close(f);

@@ -54,7 +54,7 @@ static const char *refuses(const void *options, const struct config_machine *mac
 static void *new_model(const struct divergence_setup *setup) {
     struct model *model = base_allocate(1, sizeof *model);
     divergence_warp_pool_start(&model->pool, setup, sizeof(struct mixed_warp));
-    model->pool.keeps_waiting = model->has_scoreboards = setup->machine->pipeline == CONFIG_PIPELINE_SCOREBOARD;
+    model->pool.keeps_waiting = model->has_scoreboards = setup->machine->sm.pipeline == CONFIG_PIPELINE_SCOREBOARD;
     return model;
 }
 
@@ -243,7 +243,7 @@ static void bundle(void *user, struct divergence_group *group, struct divergence
 /* --- regrouping --- */
 
 static bool is_fewer(const struct model *model, uint32_t n_warps, uint32_t n) {
-    uint32_t warp_size = model->pool.setup.machine->warp_size;
+    uint32_t warp_size = model->pool.setup.machine->sm.warp_size;
     return (n + warp_size - 1) / warp_size < n_warps;
 }
 
@@ -269,7 +269,7 @@ static void move_threads(const struct model *model, struct divergence_dynamic_wa
     uint32_t moving = 0;
     for (uint32_t left = from->mask; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(left);
-        int room = divergence_dynamic_warp_room(to, from->threads.lane[i], model->pool.setup.machine->warp_size);
+        int room = divergence_dynamic_warp_room(to, from->threads.lane[i], model->pool.setup.machine->sm.warp_size);
         if (room < 0)
             break;
         at[i] = (uint8_t)room;
@@ -340,7 +340,7 @@ static void take_loose(struct model *model, uint64_t cycle) {
     struct divergence_dynamic_warp *shared = NULL;
     for (uint32_t k = 0; k < pool->n_loose; k++) {
         const struct divergence_piece set = pool->loose[k];
-        bool is_whole = (uint32_t)__builtin_popcount(set.mask) == pool->setup.machine->warp_size;
+        bool is_whole = (uint32_t)__builtin_popcount(set.mask) == pool->setup.machine->sm.warp_size;
         struct divergence_dynamic_warp *warp = is_whole ? divergence_warp_pool_new_warp(pool) : shared;
         for (uint32_t left = set.mask; left; left &= left - 1) {
             if (!warp || (is_full(model, warp) && !is_whole)) {
@@ -351,7 +351,7 @@ static void take_loose(struct model *model, uint64_t cycle) {
                 warp = shared = divergence_warp_pool_new_warp(pool);
             }
             uint32_t lane = (uint32_t)__builtin_ctz(left);
-            int at = divergence_dynamic_warp_room(warp, lane, pool->setup.machine->warp_size);
+            int at = divergence_dynamic_warp_room(warp, lane, pool->setup.machine->sm.warp_size);
             divergence_dynamic_warp_put(warp, (uint32_t)at, set.row, lane, set.pc);
             warp->group.passed = set.passed;
         }

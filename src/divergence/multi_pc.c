@@ -220,9 +220,9 @@ static void visit(const void *user, const struct divergence_block *place,
 
 static uint64_t cost_bits(const void *options, const struct config_machine *machine, char *formula, size_t size) {
     (void)options;
-    uint32_t warps = machine->threads_per_sm / machine->warp_size;
-    snprintf(formula, size, "warps x (lanes + 1) x 32-bit pc: %u x %u x 32", warps, machine->warp_size + 1);
-    return (uint64_t)warps * (machine->warp_size + 1) * 32;
+    uint32_t warps = machine->sm.threads / machine->sm.warp_size;
+    snprintf(formula, size, "warps x (lanes + 1) x 32-bit pc: %u x %u x 32", warps, machine->sm.warp_size + 1);
+    return (uint64_t)warps * (machine->sm.warp_size + 1) * 32;
 }
 
 const struct divergence_ops divergence_multi_pc = {

@@ -137,7 +137,7 @@ static void results_do_not_depend_on_order_or_shape(void **state) {
 
 static void each_lane_has_a_pc(void **state) {
     (void)state;
-    struct config_machine machine = {.threads_per_sm = 1024, .warp_size = 32};
+    struct config_machine machine = {.sm = {.threads = 1024, .warp_size = 32}};
     char formula[200];
     uint64_t bits = divergence_find("multi-pc")->cost_bits(NULL, &machine, formula, sizeof formula);
     assert_int_equal(bits, 32 * 33 * 32);

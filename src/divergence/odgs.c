@@ -50,19 +50,19 @@ static const struct config_plugin_option option_table[] = {
 static uint32_t find_enough(uint32_t option, const struct config_machine *machine) {
     if (option)
         return option;
-    if (machine->pipeline != CONFIG_PIPELINE_BARREL || !machine->memory_is_perfect)
+    if (machine->sm.pipeline != CONFIG_PIPELINE_BARREL || !machine->memory.is_perfect)
         return UINT32_MAX;
-    return (machine->pipeline_stages * machine->simd_width + machine->warp_size - 1) / machine->warp_size;
+    return (machine->sm.stages * machine->sm.simd_width + machine->sm.warp_size - 1) / machine->sm.warp_size;
 }
 
 static void *new_chip(const void *options, const struct config_machine *machine) {
     struct divergence_odgs_chip *chip = base_allocate(1, sizeof *chip);
     chip->options = *(const struct divergence_odgs_options *)options;
-    chip->warp_size = machine->warp_size;
-    chip->n_sms = machine->n_sms;
+    chip->warp_size = machine->sm.warp_size;
+    chip->n_sms = machine->sm.count;
     chip->enough_warps = find_enough(chip->options.incomplete, machine);
-    chip->model = base_allocate(machine->n_sms, sizeof(struct divergence_odgs_sm *));
-    chip->n_free = base_allocate(machine->n_sms, sizeof *chip->n_free);
+    chip->model = base_allocate(machine->sm.count, sizeof(struct divergence_odgs_sm *));
+    chip->n_free = base_allocate(machine->sm.count, sizeof *chip->n_free);
     return chip;
 }
 
@@ -248,9 +248,9 @@ static void visit(const void *user, const struct divergence_block *block, visit_
 /* An oracle: the paper counts what moves, not what is stored. */
 static uint64_t cost_bits(const void *options, const struct config_machine *machine, char *formula, size_t size) {
     (void)options;
-    uint64_t threads = machine->threads_per_sm;
+    uint64_t threads = machine->sm.threads;
     snprintf(formula, size, "an oracle; the pool's own state is a 32-bit pc for each thread: 32 x %u",
-             machine->threads_per_sm);
+             machine->sm.threads);
     return 32 * threads;
 }
 

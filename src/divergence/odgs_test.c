@@ -120,9 +120,9 @@ static void enough_are_as_many_as_fill_the_pipeline(void **state) {
     for (int is_perfect = 0; is_perfect < 2; is_perfect++) {
         struct fixture *f = fixture_open(&divergence_odgs, "odgs", ODGS_IF_TEXT,
                                          &(struct fixture_shape){.block = 4, .warp_size = 4, .grid = 6, .n_slots = 6});
-        f->machine.memory_is_perfect = is_perfect;
-        f->machine.pipeline_stages = 8;
-        f->machine.simd_width = 2;
+        f->machine.memory.is_perfect = is_perfect;
+        f->machine.sm.stages = 8;
+        f->machine.sm.simd_width = 2;
         fixture_parameter(f, 0, fixture_alloc(f, 4096));
         fixture_start(f);
         odgs_diverge(f, 0, 0);

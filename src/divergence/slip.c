@@ -222,13 +222,13 @@ static uint32_t bits_for(uint32_t n) { return n <= 1 ? 0 : 32 - (uint32_t)__buil
  * waited. */
 static uint64_t cost_bits(const void *given, const struct config_machine *machine, char *formula, size_t size) {
     const struct options *options = given;
-    uint32_t lanes = machine->warp_size, warp_bits = bits_for(machine->threads_per_sm / lanes);
+    uint32_t lanes = machine->sm.warp_size, warp_bits = bits_for(machine->sm.threads / lanes);
     uint32_t entry = lanes + warp_bits + 64 + 2 + SLIP_BITS, count = 32 - (uint32_t)__builtin_clz(options->interval);
     snprintf(formula, size,
              "threads x (mask %u + warp number %u + pc 64 + status 2 + times passed %u): %u x %u; maximum slip %u; "
              "counts of cycles: 3 x %u",
-             lanes, warp_bits, SLIP_BITS, machine->threads_per_sm, entry, SLIP_BITS, count);
-    return (uint64_t)machine->threads_per_sm * entry + SLIP_BITS + 3 * count;
+             lanes, warp_bits, SLIP_BITS, machine->sm.threads, entry, SLIP_BITS, count);
+    return (uint64_t)machine->sm.threads * entry + SLIP_BITS + 3 * count;
 }
 
 const struct divergence_ops divergence_slip = {

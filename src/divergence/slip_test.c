@@ -223,7 +223,7 @@ static void the_maximum_slip_follows_what_the_sm_did(void **state) {
 
 static void it_costs_an_entry_for_every_thread_and_what_it_adapts_by(void **state) {
     (void)state;
-    struct config_machine machine = {.warp_size = 16, .threads_per_sm = 64};
+    struct config_machine machine = {.sm = {.warp_size = 16, .threads = 64}};
     const struct divergence_ops *ops = &divergence_slip;
     struct config_plugin plugin = {ops->name, ops->help, ops->option, ops->preset, ops->options_bytes};
     char error[200], formula[200];

@@ -160,10 +160,10 @@ static void visit(const void *user, const struct divergence_block *place,
 /* A stack entry is {pc, reconvergence pc, mask}; a stack is at most as deep as the warp is wide. */
 static uint64_t cost_bits(const void *options, const struct config_machine *machine, char *formula, size_t size) {
     (void)options;
-    uint32_t warps = machine->threads_per_sm / machine->warp_size;
+    uint32_t warps = machine->sm.threads / machine->sm.warp_size;
     snprintf(formula, size, "warps x lanes deep x (32-bit pc + 32-bit reconvergence pc + lanes): %u x %u x %u", warps,
-             machine->warp_size, 64 + machine->warp_size);
-    return (uint64_t)warps * machine->warp_size * (64 + machine->warp_size);
+             machine->sm.warp_size, 64 + machine->sm.warp_size);
+    return (uint64_t)warps * machine->sm.warp_size * (64 + machine->sm.warp_size);
 }
 
 const struct divergence_ops divergence_stack = {

@@ -186,7 +186,7 @@ static void the_outcome_is_known_when_the_last_branch_is(void **state) {
         "setp.gt.u32 %p1, %r0, 1000; @%p1 bra END; mov.u32 %r4, 7; END: add.u32 %r4, %r4, 1;\n" PROGRAM_END;
     struct fixture *f = fixture_open(&divergence_tbc, "tbc", text, &three_by_four);
     fixture_parameter(f, 0, fixture_alloc(f, 4096));
-    f->machine.pipeline_stages = 7;
+    f->machine.sm.stages = 7;
     fixture_start(f);
     for (uint32_t s = 0; s < 3; s++) {
         step_to(f, s, pc_of(f, PTX_OP_BRA, 0));

@@ -12,8 +12,8 @@ enum { N_LATENCIES = 4, N_SEEDS = 2, MOST_VALUES = 6 };
 
 const char *experiment_neighbour_change(const struct config_machine *machine, unsigned neighbour,
                                         struct base_arena *arena) {
-    bool is_l1 = machine->l1.is_present || machine->memory_is_perfect;
-    unsigned own = (unsigned)(is_l1 ? machine->l1.latency_cycles : machine->crossbar_cycles);
+    bool is_l1 = machine->l1.cache.is_present || machine->memory.is_perfect;
+    unsigned own = (unsigned)(is_l1 ? machine->l1.cache.latency_cycles : machine->crossbar.latency_cycles);
     unsigned value = (own < 3 ? 3 : own) - 2 + (neighbour - 1);
     return base_arena_printf(arena, "%s=%u", is_l1 ? "l1.latency" : "crossbar.latency",
                              value < own ? value : value + 1);

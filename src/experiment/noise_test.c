@@ -17,20 +17,21 @@ static void expect_changes(const struct config_machine *machine, const char *con
 
 static void neighbours_have_l1s_a_little_slower_or_faster(void **state) {
     (void)state;
-    struct config_machine machine = {.l1 = {.is_present = true, .latency_cycles = 40}, .crossbar_cycles = 20};
+    struct config_machine machine = {.l1.cache = {.is_present = true, .latency_cycles = 40},
+                                     .crossbar.latency_cycles = 20};
     expect_changes(&machine, (const char *const[]){"l1.latency=38", "l1.latency=39", "l1.latency=41", "l1.latency=42"});
-    machine.l1.latency_cycles = 1;
+    machine.l1.cache.latency_cycles = 1;
     expect_changes(&machine, (const char *const[]){"l1.latency=2", "l1.latency=3", "l1.latency=4", "l1.latency=5"});
-    machine.l1.latency_cycles = 2;
+    machine.l1.cache.latency_cycles = 2;
     expect_changes(&machine, (const char *const[]){"l1.latency=1", "l1.latency=3", "l1.latency=4", "l1.latency=5"});
 }
 
 static void without_an_l1_the_crossbar_moves(void **state) {
     (void)state;
-    struct config_machine machine = {.l1 = {.latency_cycles = 40}, .crossbar_cycles = 20};
+    struct config_machine machine = {.l1.cache.latency_cycles = 40, .crossbar.latency_cycles = 20};
     expect_changes(&machine, (const char *const[]){"crossbar.latency=18", "crossbar.latency=19", "crossbar.latency=21",
                                                    "crossbar.latency=22"});
-    machine.memory_is_perfect = true; /* every access takes the latency of an L1 */
+    machine.memory.is_perfect = true; /* every access takes the latency of an L1 */
     expect_changes(&machine, (const char *const[]){"l1.latency=38", "l1.latency=39", "l1.latency=41", "l1.latency=42"});
 }
 

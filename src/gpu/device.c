@@ -32,18 +32,17 @@ struct gpu_config gpu_default_config(void) {
 void gpu_config_use(struct gpu_config *config, const struct config_machine *machine) {
     enum { MOST_REGISTERS = 255 }; /* of a thread, by the CUDA C Programming Guide */
     config->machine = machine;
-    config->n_sms = machine->n_sms;
-    config->threads_per_sm = machine->threads_per_sm;
-    config->blocks_per_sm = machine->blocks_per_sm;
-    uint32_t enough = machine->threads_per_sm * MOST_REGISTERS; /* sm.registers=0: as many as threads need */
-    config->registers_per_sm = config->registers_per_block =
-        machine->registers_per_sm ? machine->registers_per_sm : enough;
-    config->shared_bytes_per_sm = machine->shared_bytes;
-    config->shared_bytes_reserved = machine->shared_reserved_bytes;
-    config->shared_bytes_per_block_optin = machine->shared_bytes - machine->shared_reserved_bytes;
+    config->n_sms = machine->sm.count;
+    config->threads_per_sm = machine->sm.threads;
+    config->blocks_per_sm = machine->sm.blocks;
+    uint32_t enough = machine->sm.threads * MOST_REGISTERS; /* sm.registers=0: as many as threads need */
+    config->registers_per_sm = config->registers_per_block = machine->sm.registers ? machine->sm.registers : enough;
+    config->shared_bytes_per_sm = machine->shared.size_bytes;
+    config->shared_bytes_reserved = machine->shared.reserved_bytes;
+    config->shared_bytes_per_block_optin = machine->shared.size_bytes - machine->shared.reserved_bytes;
     if (config->shared_bytes_per_block > config->shared_bytes_per_block_optin)
         config->shared_bytes_per_block = config->shared_bytes_per_block_optin;
-    config->threads_per_block = machine->threads_per_block;
+    config->threads_per_block = machine->sm.threads_per_block;
     config->clock_khz = (uint32_t)(machine->clock_ghz * 1e6);
 }
 

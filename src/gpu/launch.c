@@ -83,12 +83,12 @@ static bool check_shape(const struct gpu *gpu, const struct gpu_launch *launch, 
 static bool check_warps(const struct gpu *gpu, const struct gpu_launch *launch, struct gpu_error *error) {
     const struct config_machine *machine = gpu->config.machine;
     const struct exec_program *program = launch->kernel->program;
-    if (!machine || launch->is_untimed || machine->warp_size == EXEC_LANES || !program->uses_warps)
+    if (!machine || launch->is_untimed || machine->sm.warp_size == EXEC_LANES || !program->uses_warps)
         return true;
     error->status = GPU_NOT_SUPPORTED;
     snprintf(error->message, sizeof error->message,
              "kernel '%s' uses warp-wide instructions, which need warps of 32; machine '%s' has warps of %u",
-             program->name, machine->name, machine->warp_size);
+             program->name, machine->name, machine->sm.warp_size);
     return false;
 }
 
@@ -96,7 +96,7 @@ static bool check_matrix_unit(const struct gpu *gpu, const struct gpu_launch *la
     const struct config_machine *machine = gpu->config.machine;
     const struct exec_program *program = launch->kernel->program;
     char name[80];
-    if (!machine || launch->is_untimed || machine->matrix_rate || !program->first_multiplication)
+    if (!machine || launch->is_untimed || machine->matrix.rate || !program->first_multiplication)
         return true;
     error->status = GPU_NOT_SUPPORTED;
     snprintf(
@@ -179,7 +179,7 @@ static bool run(struct gpu *gpu, const struct gpu_launch *launch, uint64_t works
         .grid_id = ++gpu->n_grids,
         .workspace = workspace,
         .n_sms = gpu->config.n_sms,
-        .warp_size = is_timed ? gpu->config.machine->warp_size : EXEC_LANES,
+        .warp_size = is_timed ? gpu->config.machine->sm.warp_size : EXEC_LANES,
         .warps_per_sm = gpu->config.threads_per_sm / EXEC_LANES,
     };
     *record = (struct gpu_launch_record){.kernel = gpu_keep_kernel_name(gpu, program->name), .is_timed = is_timed};

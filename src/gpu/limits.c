@@ -50,7 +50,7 @@ static void report_no_progress(struct gpu_run *run, const char *what, const char
     snprintf(run->error->message, sizeof run->error->message,
              "%s in kernel '%s' at cycle %" PRIu64 ": %s (the waiting groups are listed above)", what,
              run->grid->program->name, run->timed->cycle, why);
-    for (uint32_t i = 0; i < run->timed->machine.n_sms; i++)
+    for (uint32_t i = 0; i < run->timed->machine.sm.count; i++)
         sm_describe(run->timed->sm[i], print_line, &dump);
     mem_end_mail(run->timed->mem); /* packets between host threads are in flight too */
     mem_describe(run->timed->mem, print_line, &dump);
@@ -59,7 +59,7 @@ static void report_no_progress(struct gpu_run *run, const char *what, const char
 }
 
 static void report_livelock(struct gpu_run *run) {
-    const char *scheduler = gpu_livelock_scheduler(run->livelock, run->timed->sm, run->timed->machine.n_sms);
+    const char *scheduler = gpu_livelock_scheduler(run->livelock, run->timed->sm, run->timed->machine.sm.count);
     if (!scheduler) {
         report_no_progress(run, "livelock", "every group repeats itself and nothing changes");
         return;
@@ -92,7 +92,7 @@ bool gpu_may_go_on(struct gpu_run *run) {
     if (config->timeout_seconds > 0 && (double)(now - run->gpu->start_ns) * 1e-9 > config->timeout_seconds)
         return stop(run, GPU_TIME_LIMIT, "time limit reached");
     const struct config_machine *machine = &run->timed->machine;
-    if (gpu_livelock_found(&run->livelock, run->timed->sm, machine->n_sms, machine->watchdog_cycles,
+    if (gpu_livelock_found(&run->livelock, run->timed->sm, machine->sm.count, machine->limits.watchdog_cycles,
                            run->timed->cycle)) {
         report_livelock(run);
         return false;

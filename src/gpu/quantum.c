@@ -381,7 +381,7 @@ static bool run_round(struct round *round) {
 
 static void start_rounds(struct round *round, struct gpu_run *run) {
     struct gpu_timed *timed = run->timed;
-    uint32_t n_sms = timed->machine.n_sms, n_partitions = mem_partitions(timed->mem);
+    uint32_t n_sms = timed->machine.sm.count, n_partitions = mem_partitions(timed->mem);
     *round = (struct round){
         .run = run,
         .n_sms = n_sms,

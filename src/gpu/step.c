@@ -54,7 +54,7 @@ bool gpu_has_workers(struct gpu_run *run) {
 
 static uint64_t next_wake(const struct gpu_timed *timed) {
     uint64_t next = SM_NEVER;
-    for (uint32_t i = 0; i < timed->machine.n_sms; i++)
+    for (uint32_t i = 0; i < timed->machine.sm.count; i++)
         next = timed->unit[i].wake < next ? timed->unit[i].wake : next;
     return next;
 }
@@ -79,13 +79,13 @@ static bool tick(struct gpu_run *run, uint32_t i) {
  * the others may too. */
 static bool tick_all(struct gpu_run *run, bool is_new_window) {
     struct gpu_timed *timed = run->timed;
-    for (uint32_t i = 0; i < timed->machine.n_sms; i++) {
+    for (uint32_t i = 0; i < timed->machine.sm.count; i++) {
         struct gpu_unit *unit = &timed->unit[i];
         unit->is_due = unit->wake <= timed->cycle;
         if (unit->is_due && !tick(run, i))
             return false;
     }
-    for (uint32_t i = 0; i < timed->machine.n_sms; i++) {
+    for (uint32_t i = 0; i < timed->machine.sm.count; i++) {
         struct gpu_unit *unit = &timed->unit[i];
         if (!unit->is_due && !is_new_window)
             continue;

@@ -59,8 +59,8 @@ static void build(struct gpu_timed *timed) {
     const struct config_machine *machine = &timed->machine;
     timed->mem = mem_new(machine, memory_done, timed);
     mem_report_changes(timed->mem, memory_changed);
-    timed->sm = calloc(machine->n_sms, sizeof(struct sm *));
-    timed->unit = base_allocate_aligned(machine->n_sms * sizeof *timed->unit);
+    timed->sm = calloc(machine->sm.count, sizeof(struct sm *));
+    timed->unit = base_allocate_aligned(machine->sm.count * sizeof *timed->unit);
     if (!timed->sm)
         abort();
     if (timed->divergence->chip)
@@ -77,13 +77,13 @@ static void build(struct gpu_timed *timed) {
         .observer = timed->trace ? gpu_trace_observer(timed->trace) : NULL,
         .checks = timed->checks,
     };
-    for (; setup.index < machine->n_sms; setup.index++) {
+    for (; setup.index < machine->sm.count; setup.index++) {
         timed->unit[setup.index].wake = SM_NEVER;
         timed->unit[setup.index].sm = timed->sm[setup.index] = sm_new(&setup);
         timed->unit[setup.index].answer = mem_sm_clock(timed->mem, setup.index);
     }
     timed->quantum = quantum_of(timed);
-    for (uint32_t i = 0; timed->quantum > 1 && i < machine->n_sms; i++)
+    for (uint32_t i = 0; timed->quantum > 1 && i < machine->sm.count; i++)
         timed->unit[i].stores = base_allocate(1, sizeof *timed->unit[i].stores);
 }
 
@@ -96,7 +96,7 @@ struct gpu_timed *gpu_timed_new(const struct gpu_config *config, char *error, si
         snprintf(timed->machine.scheduler, sizeof timed->machine.scheduler, "%s", config->scheduler);
     bool is_good = choose_policies(timed, error, size) && mem_can_build(config->machine, error, (uint32_t)size);
     if (is_good && *config->trace.path) {
-        timed->trace = gpu_trace_new(&config->trace, timed->machine.n_sms, error, size);
+        timed->trace = gpu_trace_new(&config->trace, timed->machine.sm.count, error, size);
         is_good = timed->trace != NULL;
     }
     if (!is_good) {
@@ -109,7 +109,7 @@ struct gpu_timed *gpu_timed_new(const struct gpu_config *config, char *error, si
 }
 
 static void tear_down(struct gpu_timed *timed) {
-    for (uint32_t i = 0; timed->sm && i < timed->machine.n_sms; i++) {
+    for (uint32_t i = 0; timed->sm && i < timed->machine.sm.count; i++) {
         sm_free(timed->sm[i]);
         exec_stores_free(timed->unit[i].stores);
     }
@@ -125,7 +125,7 @@ static void tear_down(struct gpu_timed *timed) {
 static void renew(struct gpu_timed *timed) {
     tear_down(timed);
     build(timed);
-    for (uint32_t i = 0; i < timed->machine.n_sms; i++)
+    for (uint32_t i = 0; i < timed->machine.sm.count; i++)
         sm_catch_up(timed->sm[i], timed->cycle);
 }
 
@@ -155,7 +155,7 @@ void gpu_timed_load(struct gpu_timed *timed, struct base_bytes *state) {
 }
 
 void gpu_timed_host_access(struct gpu_timed *timed, uint64_t address, uint64_t bytes) {
-    if (timed->machine.l2_is_warm)
+    if (timed->machine.l2.is_warm)
         mem_warm(timed->mem, address, bytes);
 }
 
@@ -172,9 +172,9 @@ static void start_block(struct gpu_run *run, uint32_t i, uint64_t cycle) {
     if (run->next_start < (double)cycle)
         run->next_start = (double)cycle;
     uint64_t start = (uint64_t)run->next_start;
-    run->next_start += timed->machine.block_cycles;
-    if (cycle > run->first_cycle && start < cycle + timed->machine.block_turn_cycles)
-        start = cycle + timed->machine.block_turn_cycles;
+    run->next_start += timed->machine.launch.block_cycles;
+    if (cycle > run->first_cycle && start < cycle + timed->machine.launch.turn_cycles)
+        start = cycle + timed->machine.launch.turn_cycles;
     sm_start_block_at(timed->sm[i], (uint32_t)run->next_block++, start, cycle);
     timed->unit[i].wake = cycle + 1;
 }
@@ -188,14 +188,14 @@ void gpu_start_blocks(struct gpu_run *run, uint32_t i, uint64_t cycle) {
 static void fill(struct gpu_run *run) {
     struct gpu_timed *timed = run->timed;
     if (timed->divergence->chip) {
-        for (uint32_t i = 0; i < timed->machine.n_sms; i++)
+        for (uint32_t i = 0; i < timed->machine.sm.count; i++)
             sm_pull(timed->sm[i], timed->cycle);
         return;
     }
     bool has_started = true;
     while (has_started && run->next_block < run->n_blocks) {
         has_started = false;
-        for (uint32_t i = 0; i < timed->machine.n_sms && run->next_block < run->n_blocks; i++)
+        for (uint32_t i = 0; i < timed->machine.sm.count && run->next_block < run->n_blocks; i++)
             if (sm_has_room(timed->sm[i])) {
                 start_block(run, i, timed->cycle);
                 has_started = true;
@@ -224,13 +224,13 @@ static void block_ended(void *user, uint32_t sm) {
 static uint64_t drain_cycles(const struct gpu_run *run, const struct stats_counters *before) {
     const struct gpu_timed *timed = run->timed;
     struct stats_counters now = {0};
-    if (!timed->machine.drain_cycles)
+    if (!timed->machine.launch.drain_cycles)
         return 0;
-    for (uint32_t i = 0; i < timed->machine.n_sms; i++)
+    for (uint32_t i = 0; i < timed->machine.sm.count; i++)
         sm_add_counters(timed->sm[i], &now);
-    uint64_t n_used = run->n_blocks < timed->machine.n_sms ? run->n_blocks : timed->machine.n_sms;
+    uint64_t n_used = run->n_blocks < timed->machine.sm.count ? run->n_blocks : timed->machine.sm.count;
     bool has_accessed = now.long_instructions > before->long_instructions;
-    return has_accessed ? timed->machine.drain_cycles * n_used / timed->machine.n_sms : 0;
+    return has_accessed ? timed->machine.launch.drain_cycles * n_used / timed->machine.sm.count : 0;
 }
 
 /* Lets memory finish the work that arrives by this cycle, the launch's last: stores, and atomics whose result is not
@@ -247,7 +247,7 @@ static void drain(struct gpu_timed *timed, uint64_t cycle) {
 /* --- counters --- */
 
 static void collect(const struct gpu_timed *timed, struct stats_counters *sum) {
-    for (uint32_t i = 0; i < timed->machine.n_sms; i++)
+    for (uint32_t i = 0; i < timed->machine.sm.count; i++)
         sm_add_counters(timed->sm[i], sum);
     stats_add_mem(sum, mem_counters(timed->mem));
     sum->cycles += timed->cycle;
@@ -287,7 +287,7 @@ static void show_remark(struct gpu_timed *timed, const struct exec_grid *grid, c
 
 /* Sizes the launch's L1: the memory of an SM that shared memory does not take. */
 static void split_l1(struct gpu_timed *timed, const struct exec_grid *grid) {
-    uint64_t shared = (uint64_t)grid->shared_bytes + timed->machine.shared_reserved_bytes;
+    uint64_t shared = (uint64_t)grid->shared_bytes + timed->machine.shared.reserved_bytes;
     mem_resize_l1(timed->mem, config_l1_bytes(&timed->machine, shared * sm_most_blocks(timed->sm[0])));
 }
 
@@ -308,7 +308,7 @@ static bool accept(struct gpu_run *run, const struct sm_program *program, const 
         return false;
     }
     show_remark(timed, run->grid, kernel);
-    for (uint32_t i = 0; i < timed->machine.n_sms; i++)
+    for (uint32_t i = 0; i < timed->machine.sm.count; i++)
         if (!sm_begin_grid(timed->sm[i], run->grid, program, error->message, sizeof error->message)) {
             error->status = GPU_LAUNCH_OUT_OF_RESOURCES;
             return false;
@@ -322,10 +322,10 @@ static void begin(struct gpu_run *run, struct gpu_sampler *sampler, struct gpu_l
     struct gpu_timed *timed = run->timed;
     const struct gpu_config *config = &run->gpu->config;
     collect(timed, &before->counters);
-    gpu_add_active_lanes(timed->sm, timed->machine.n_sms, before->active_lanes);
+    gpu_add_active_lanes(timed->sm, timed->machine.sm.count, before->active_lanes);
     if (config->sample_cycles) {
         run->sampler = sampler;
-        gpu_sampler_start(sampler, &record->series, timed->sm, timed->machine.n_sms, timed->mem, run->first_cycle,
+        gpu_sampler_start(sampler, &record->series, timed->sm, timed->machine.sm.count, timed->mem, run->first_cycle,
                           config->sample_cycles, config->most_samples);
     }
     run->has_series = run->sampler || timed->trace;
@@ -337,7 +337,7 @@ static void begin(struct gpu_run *run, struct gpu_sampler *sampler, struct gpu_l
 /* Returns false if the launch did not end by itself. */
 static bool run_blocks(struct gpu_run *run, const struct before *before) {
     struct gpu_timed *timed = run->timed;
-    run->next_start = (double)(timed->cycle + timed->machine.launch_cycles);
+    run->next_start = (double)(timed->cycle + timed->machine.launch.start_cycles);
     fill(run);
     bool is_done = timed->quantum > 1 ? gpu_run_in_quanta(run) : gpu_run_stepwise(run);
     drain(timed, timed->cycle + drain_cycles(run, &before->counters));
@@ -346,10 +346,10 @@ static bool run_blocks(struct gpu_run *run, const struct before *before) {
 
 /* Brings all SMs to the launch's last cycle. In a launch that did not end, some may be ahead. */
 static void end_grid(struct gpu_timed *timed) {
-    for (uint32_t i = 0; i < timed->machine.n_sms; i++)
+    for (uint32_t i = 0; i < timed->machine.sm.count; i++)
         if (sm_last_cycle(timed->sm[i]) > timed->cycle)
             timed->cycle = sm_last_cycle(timed->sm[i]);
-    for (uint32_t i = 0; i < timed->machine.n_sms; i++) {
+    for (uint32_t i = 0; i < timed->machine.sm.count; i++) {
         sm_catch_up(timed->sm[i], timed->cycle);
         sm_observe_end(timed->sm[i], timed->cycle);
         sm_end_grid(timed->sm[i]);
@@ -373,7 +373,7 @@ static void end(struct gpu_run *run, const struct before *before, struct gpu_lau
     collect(timed, &record->counters);
     stats_subtract(&record->counters, &before->counters);
     gpu_count_energy(&timed->machine.energy, &record->counters);
-    gpu_add_active_lanes(timed->sm, timed->machine.n_sms, record->active_lanes);
+    gpu_add_active_lanes(timed->sm, timed->machine.sm.count, record->active_lanes);
     for (int i = 0; i <= EXEC_LANES; i++)
         record->active_lanes[i] -= before->active_lanes[i];
 }
@@ -391,7 +391,7 @@ bool gpu_run_timed(struct gpu *gpu, struct gpu_timed *timed, const struct exec_g
         .error = error,
         .n_blocks = (uint64_t)grid->grid[0] * grid->grid[1] * grid->grid[2],
         .first_cycle = timed->cycle,
-        .most_cycles = timed->machine.max_cycles ? timed->machine.max_cycles : UINT64_MAX,
+        .most_cycles = timed->machine.limits.max_cycles ? timed->machine.limits.max_cycles : UINT64_MAX,
         .next_look = GPU_CHECK_EVERY,
         .is_observed = is_observed,
         .is_watched = is_observed || gpu->config.check_every,

@@ -8,7 +8,9 @@ static const struct isa_target *const targets[] = {
 };
 enum { N_TARGETS = sizeof targets / sizeof targets[0] };
 
-const struct isa_target *isa_target_of(const struct config_machine *machine) { return targets[machine->target]; }
+const struct isa_target *isa_target_of(const struct config_machine *machine) {
+    return targets[machine->lowering.target];
+}
 
 const struct isa_target *const *isa_targets(size_t *count) {
     *count = N_TARGETS;

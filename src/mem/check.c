@@ -45,7 +45,7 @@ static bool check_l1(const struct finding *finding, const struct mem *mem, const
         n_waiters++;
     if (n_waiters != l1->mshrs.n_touched || n_waiters > l1->mshrs.most_waiters)
         return broken(finding, "SM %u: waiters leak", sm->id);
-    if (l1->n_writebacks > 4 * l1->mshrs.lines.n || sm->credits > mem->machine->crossbar_credits)
+    if (l1->n_writebacks > 4 * l1->mshrs.lines.n || sm->credits > mem->machine->crossbar.credits)
         return broken(finding, "SM %u: %u write-backs, %u credits", sm->id, l1->n_writebacks, sm->credits);
     return check_tags(finding, "L1", sm->id, &l1->cache) && check_tags(finding, "I-cache", sm->id, &sm->code.cache) &&
            check_tags(finding, "texture cache", sm->id, &sm->texture.cache);
@@ -97,7 +97,7 @@ static bool check_rest(const struct finding *finding, const struct mem *mem) {
     for (uint32_t i = 0; i < mem->n_sms; i++) {
         const struct mem_sm *sm = &mem->sms[i];
         uint32_t n_misses = sm->data.mshrs.lines.n_used + sm->code.mshrs.lines.n_used + sm->texture.mshrs.lines.n_used;
-        if (n_misses + sm->data.n_writebacks > 0 || sm->credits != mem->machine->crossbar_credits)
+        if (n_misses + sm->data.n_writebacks > 0 || sm->credits != mem->machine->crossbar.credits)
             return broken(finding, "SM %u waits, but nothing is in flight", i);
     }
     for (uint32_t i = 0; i < mem->n_banks; i++)
@@ -112,7 +112,7 @@ static bool check_rest(const struct finding *finding, const struct mem *mem) {
 
 bool mem_check_invariants(const struct mem *mem, char *text, uint32_t size) {
     const struct finding finding = {text, size};
-    if (mem->machine->memory_is_perfect)
+    if (mem->machine->memory.is_perfect)
         return true;
     for (uint32_t i = 0; i < mem->n_sms; i++) {
         const struct mem_cache *cache = &mem->sms[i].data.cache;
@@ -176,14 +176,14 @@ void mem_describe(const struct mem *mem, void (*line)(void *user, const char *te
         say(&writer, "memory: nothing is in flight");
     else
         say(&writer, "memory: next event in cycle %" PRIu64, mem_next_event(mem));
-    for (uint32_t i = 0; !mem->machine->memory_is_perfect && i < mem->n_sms; i++) {
+    for (uint32_t i = 0; !mem->machine->memory.is_perfect && i < mem->n_sms; i++) {
         const struct mem_sm *sm = &mem->sms[i];
         describe_l1(&writer, sm, &sm->data);
         describe_l1(&writer, sm, &sm->code);
         describe_l1(&writer, sm, &sm->texture);
-        if (sm->credits < mem->machine->crossbar_credits || sm->data.n_writebacks > 0)
+        if (sm->credits < mem->machine->crossbar.credits || sm->data.n_writebacks > 0)
             say(&writer, "SM %u: %u stores, atomics and uncached reads, %u write-backs in flight", i,
-                mem->machine->crossbar_credits - sm->credits, sm->data.n_writebacks);
+                mem->machine->crossbar.credits - sm->credits, sm->data.n_writebacks);
     }
     for (uint32_t i = 0; i < mem->n_banks; i++)
         describe_bank(&writer, mem, &mem->banks[i]);

@@ -57,7 +57,7 @@ static void walk_channel(const struct mem *mem, struct mem_channel *channel, vis
 }
 
 static void walk(struct mem *mem, visit_fn *visit, void *user) {
-    if (mem->machine->memory_is_perfect)
+    if (mem->machine->memory.is_perfect)
         return;
     assert(mem_next_event(mem) == MEM_NEVER);
     for (uint32_t i = 0; i < mem->n_sms; i++)

@@ -13,7 +13,7 @@ static void access_at_random(struct fixture *f, uint64_t cycle, uint64_t seed) {
         uint64_t ready;
         uint32_t line = (uint32_t)(seed >> 40) % N_LINES;
         if (seed >> 60 > 13)
-            fixture_access(f, (uint32_t)(seed >> 33) % f->machine.n_sms, cycle, kinds[(seed >> 50) % 6], line,
+            fixture_access(f, (uint32_t)(seed >> 33) % f->machine.sm.count, cycle, kinds[(seed >> 50) % 6], line,
                            (uint32_t)cycle, &ready);
     }
     mem_advance(f->mem, MEM_NEVER);
@@ -73,8 +73,8 @@ static void coherent_caches(void **state) {
 static void a_chip_of_two_halves(void **state) {
     (void)state;
     struct config_machine machine = fixture_machine();
-    machine.l2_far_cycles = 30;
-    machine.l2_far_read_cycles = 20;
+    machine.halves.atomic_cycles = 30;
+    machine.halves.read_cycles = 20;
     check_machine(machine);
 }
 

@@ -169,8 +169,8 @@ static void small_writes_take_a_burst(void **state) {
     struct fixture f;
     uint64_t ready;
     struct config_machine machine = fixture_narasiman();
-    machine.l1_writes.policy = CONFIG_WRITE_THROUGH;
-    machine.l1_writes.allocates = false;
+    machine.l1.writes.policy = CONFIG_WRITE_THROUGH;
+    machine.l1.writes.allocates = false;
     fixture_start(&f, machine);
     assert_int_equal(mem_access(f.mem, 0, 100, MEM_WRITE, 0, 4, 0, &ready), MEM_HIT);
     assert_int_equal(mem_access(f.mem, 0, 101, MEM_WRITE, 128, 33, 0, &ready), MEM_HIT);
@@ -304,9 +304,9 @@ static void a_starving_request_breaks_a_hold(void **state) {
 static void hints_reach_dram(void **state) {
     (void)state;
     struct config_machine with_l2 = fixture_machine(), coherent = fixture_mesi(), without_l1 = fixture_machine();
-    without_l1.l1.is_present = false;
+    without_l1.l1.cache.is_present = false;
     struct config_machine without_caches = without_l1;
-    without_caches.l2.is_present = false;
+    without_caches.l2.cache.is_present = false;
     const struct config_machine machines[] = {with_l2, coherent, without_l1, without_caches};
     for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
         struct fixture f;
@@ -320,7 +320,7 @@ static void hints_reach_dram(void **state) {
         assert_int_equal(mem_counters(f.mem)->row_holds, 1);
         fixture_access(&f, 0, 4000, MEM_READ_HOLD, 1, 3, &ready);
         mem_advance(f.mem, 6000);
-        assert_int_equal(mem_counters(f.mem)->row_holds, machines[i].l2.is_present ? 1 : 2);
+        assert_int_equal(mem_counters(f.mem)->row_holds, machines[i].l2.cache.is_present ? 1 : 2);
         fixture_end(&f);
     }
 }

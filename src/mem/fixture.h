@@ -31,7 +31,7 @@ struct fixture {
  * channel, 4 banks, rows of 8 lines, 50 / 150 cycles, 4 cycles of bus per line. */
 static inline struct config_machine fixture_machine(void) {
     struct config_machine machine = {
-        .n_sms = 2,
+        .sm.count = 2,
         .icache = {.is_present = true,
                    .size_bytes = 2048,
                    .ways = 4,
@@ -40,27 +40,25 @@ static inline struct config_machine fixture_machine(void) {
                    .banks = 1,
                    .mshrs = 2,
                    .mshr_merges = 4},
-        .l1 = {.is_present = true,
-               .size_bytes = 4096,
-               .ways = 4,
-               .line_bytes = LINE,
-               .latency_cycles = 10,
-               .banks = 1,
-               .mshrs = 4,
-               .mshr_merges = 3},
-        .l2 = {.is_present = true,
-               .size_bytes = 16384,
-               .ways = 4,
-               .line_bytes = LINE,
-               .latency_cycles = 20,
-               .banks = 2,
-               .mshrs = 16,
-               .mshr_merges = 8},
-        .l1_writes = {.policy = CONFIG_WRITE_THROUGH},
-        .l2_writes = {.policy = CONFIG_WRITE_BACK, .allocates = true},
-        .crossbar_cycles = 5,
-        .crossbar_bytes_per_cycle = 32,
-        .crossbar_credits = 64,
+        .l1.cache = {.is_present = true,
+                     .size_bytes = 4096,
+                     .ways = 4,
+                     .line_bytes = LINE,
+                     .latency_cycles = 10,
+                     .banks = 1,
+                     .mshrs = 4,
+                     .mshr_merges = 3},
+        .l2.cache = {.is_present = true,
+                     .size_bytes = 16384,
+                     .ways = 4,
+                     .line_bytes = LINE,
+                     .latency_cycles = 20,
+                     .banks = 2,
+                     .mshrs = 16,
+                     .mshr_merges = 8},
+        .l1.writes = {.policy = CONFIG_WRITE_THROUGH},
+        .l2.writes = {.policy = CONFIG_WRITE_BACK, .allocates = true},
+        .crossbar = {.latency_cycles = 5, .bytes_per_cycle = 32, .credits = 64},
         .dram = {.channels = 1,
                  .banks = 4,
                  .row_bytes = 1024,
@@ -77,19 +75,19 @@ static inline struct config_machine fixture_machine(void) {
 /* The machine of Narasiman 2011: one SM, a write-back L1 of one cycle, no L2, no crossbar, FCFS, 100 / 300 cycles. */
 static inline struct config_machine fixture_narasiman(void) {
     struct config_machine machine = fixture_machine();
-    machine.n_sms = 1;
-    machine.l1 = (struct config_cache){.is_present = true,
-                                       .size_bytes = 32768,
-                                       .ways = 4,
-                                       .line_bytes = LINE,
-                                       .latency_cycles = 1,
-                                       .banks = 1,
-                                       .mshrs = 32,
-                                       .mshr_merges = 32};
-    machine.l1_writes = (struct config_writes){.policy = CONFIG_WRITE_BACK, .allocates = true};
-    machine.l2.is_present = false;
-    machine.crossbar_cycles = 0;
-    machine.crossbar_bytes_per_cycle = 0;
+    machine.sm.count = 1;
+    machine.l1.cache = (struct config_cache){.is_present = true,
+                                             .size_bytes = 32768,
+                                             .ways = 4,
+                                             .line_bytes = LINE,
+                                             .latency_cycles = 1,
+                                             .banks = 1,
+                                             .mshrs = 32,
+                                             .mshr_merges = 32};
+    machine.l1.writes = (struct config_writes){.policy = CONFIG_WRITE_BACK, .allocates = true};
+    machine.l2.cache.is_present = false;
+    machine.crossbar.latency_cycles = 0;
+    machine.crossbar.bytes_per_cycle = 0;
     machine.dram = (struct config_dram){.channels = 1,
                                         .banks = 8,
                                         .row_bytes = 4096,
@@ -103,9 +101,9 @@ static inline struct config_machine fixture_narasiman(void) {
 
 static inline struct config_machine fixture_mesi(void) {
     struct config_machine machine = fixture_machine();
-    machine.l1_writes.policy = CONFIG_WRITE_BACK;
-    machine.l1_writes.allocates = true;
-    machine.coherence = CONFIG_COHERENCE_MESI;
+    machine.l1.writes.policy = CONFIG_WRITE_BACK;
+    machine.l1.writes.allocates = true;
+    machine.memory.coherence = CONFIG_COHERENCE_MESI;
     return machine;
 }
 

@@ -74,7 +74,7 @@ void mem_bank_receive(struct mem *mem, const struct mem_message *message, uint64
     bool is_response = mem->is_coherent && (message->type == MEM_MSG_PUT || message->type == MEM_MSG_PUT_CLEAN ||
                                             message->type == MEM_MSG_ACK);
     bool is_store =
-        mem->machine->l2_has_store_port && message->type == MEM_MSG_WRITE && message->bytes == mem->line_bytes;
+        mem->machine->slice.has_store_port && message->type == MEM_MSG_WRITE && message->bytes == mem->line_bytes;
     ring_add(is_response ? &bank->responses : is_store ? &bank->stores : &bank->requests, message, ready);
     schedule_lookup(bank, cycle);
 }
@@ -167,7 +167,7 @@ static uint64_t far_cycles(const struct mem *mem, const struct mem_bank *bank, u
     bool is_remote = is_far(mem, message);
     if (message->type == MEM_MSG_ATOMIC) {
         bank->halves[slot] = 0;
-        return is_remote ? machine->l2_far_cycles : 0;
+        return is_remote ? machine->halves.atomic_cycles : 0;
     }
     if (message->type != MEM_MSG_READ) {
         bank->halves[slot] = is_remote ? MEM_HALVES_COPY : 0;
@@ -175,10 +175,10 @@ static uint64_t far_cycles(const struct mem *mem, const struct mem_bank *bank, u
     }
     if (is_remote) {
         bank->halves[slot] = MEM_HALVES_COPY;
-        return halves & MEM_HALVES_COPY ? 0 : machine->l2_far_read_cycles;
+        return halves & MEM_HALVES_COPY ? 0 : machine->halves.read_cycles;
     }
     bank->halves[slot] = (uint8_t)(halves & MEM_HALVES_COPY);
-    return halves & MEM_HALVES_HOST && is_astray(mem, message) ? machine->l2_host_cycles : 0;
+    return halves & MEM_HALVES_HOST && is_astray(mem, message) ? machine->halves.host_cycles : 0;
 }
 
 /* Performs a request on a line that is in the L2, without coherence. */
@@ -279,7 +279,7 @@ static bool write_around(struct mem *mem, struct mem_bank *bank, const struct me
 
 static bool miss(struct mem *mem, struct mem_bank *bank, const struct mem_message *message, uint64_t cycle) {
     bool is_write = message->type == MEM_MSG_WRITE || message->type == MEM_MSG_PUT;
-    if (is_write && !mem->machine->l2_writes.allocates)
+    if (is_write && !mem->machine->l2.writes.allocates)
         return write_around(mem, bank, message, cycle);
     if (!is_write || message->bytes != mem->line_bytes)
         return fetch(mem, bank, message, cycle);
@@ -341,8 +341,8 @@ static bool accept(struct mem *mem, struct mem_bank *bank, const struct mem_mess
  * written. */
 static uint64_t busy_cycles(const struct mem *mem, struct mem_bank *bank, const struct mem_message *message) {
     bool is_partial = message->type == MEM_MSG_WRITE && message->bytes < mem->line_bytes;
-    double cycles = message->type == MEM_MSG_ATOMIC ? mem->machine->l2_atomic_cycles
-                    : is_partial                    ? mem->machine->l2_partial_cycles
+    double cycles = message->type == MEM_MSG_ATOMIC ? mem->machine->atomics.slice_cycles
+                    : is_partial                    ? mem->machine->slice.partial_cycles
                                                     : 1;
     if (cycles <= 1)
         return 1;
@@ -357,7 +357,7 @@ static uint64_t busy_cycles(const struct mem *mem, struct mem_bank *bank, const 
 static void combine(struct mem *mem, struct mem_bank *bank, uint64_t line, uint64_t cycle) {
     enum { WINDOW = 32 };
     struct mem_ring *ring = &bank->requests;
-    uint32_t left = mem->machine->l2_combine - 1;
+    uint32_t left = mem->machine->slice.combine - 1;
     for (uint32_t i = 0; i < ring->n && i < WINDOW && left; i++) {
         uint32_t place = ring->first + i;
         struct mem_input *input = &ring->items[place < ring->capacity ? place : place - ring->capacity];
@@ -414,7 +414,7 @@ void mem_bank_serve(struct mem *mem, struct mem_bank *bank, uint64_t cycle) {
             ring_remove(&bank->requests);
             bank->free_cycle = cycle + busy_cycles(mem, bank, &message);
             bank->partition->counters.l2_accesses += mem->has_l2;
-            bool is_read = message.type == MEM_MSG_READ && mem->machine->l2_combine > 1;
+            bool is_read = message.type == MEM_MSG_READ && mem->machine->slice.combine > 1;
             if (is_read || (bank->requests.n > 0 && ring_first(&bank->requests)->is_answered))
                 combine(mem, bank, is_read ? message.line : MEM_NO_LINE, cycle);
         }

@@ -21,9 +21,9 @@ __attribute__((format(printf, 2, 3))) static bool wrong(const struct report *rep
 static bool is_power_of_two(uint32_t n) { return n > 0 && (n & (n - 1)) == 0; }
 
 uint32_t mem_line_bytes(const struct config_machine *machine) {
-    if (machine->l2.is_present)
-        return machine->l2.line_bytes;
-    uint32_t longest = machine->l1.line_bytes;
+    if (machine->l2.cache.is_present)
+        return machine->l2.cache.line_bytes;
+    uint32_t longest = machine->l1.cache.line_bytes;
     if (machine->icache.is_present && machine->icache.line_bytes > longest)
         longest = machine->icache.line_bytes;
     if (machine->texture.is_present && machine->texture.line_bytes > longest)
@@ -49,17 +49,17 @@ static bool check_cache(const struct report *report, const char *name, const str
 }
 
 static bool check_coherence(const struct report *report, const struct config_machine *machine) {
-    const struct config_cache *l1 = &machine->l1, *l2 = &machine->l2;
-    if (machine->coherence == CONFIG_COHERENCE_NONE)
+    const struct config_cache *l1 = &machine->l1.cache, *l2 = &machine->l2.cache;
+    if (machine->memory.coherence == CONFIG_COHERENCE_NONE)
         return true;
-    if (!l1->is_present || l1->is_perfect || machine->l1_writes.policy != CONFIG_WRITE_BACK ||
-        !machine->l1_writes.allocates)
+    if (!l1->is_present || l1->is_perfect || machine->l1.writes.policy != CONFIG_WRITE_BACK ||
+        !machine->l1.writes.allocates)
         return wrong(report, "memory.coherence is mesi, but needs l1.write back and l1.write_allocate true");
     if (!l2->is_present || l2->is_perfect)
         return wrong(report, "memory.coherence is mesi, but needs an L2 for its directory");
-    if (machine->n_sms > MEM_MAX_COHERENT_SMS)
+    if (machine->sm.count > MEM_MAX_COHERENT_SMS)
         return wrong(report, "memory.coherence is mesi, but sm.count is %u and its directory has room for %d",
-                     machine->n_sms, MEM_MAX_COHERENT_SMS);
+                     machine->sm.count, MEM_MAX_COHERENT_SMS);
     if (l1->line_bytes != l2->line_bytes)
         return wrong(report, "memory.coherence is mesi, but l1.line is %u and l2.line %u: they must be equal",
                      l1->line_bytes, l2->line_bytes);
@@ -79,13 +79,13 @@ static bool check_dram(const struct report *report, const struct config_dram *dr
 
 bool mem_can_build(const struct config_machine *machine, char *text, uint32_t size) {
     const struct report report = {text, size};
-    const struct config_cache *l1 = &machine->l1, *l2 = &machine->l2, *icache = &machine->icache;
+    const struct config_cache *l1 = &machine->l1.cache, *l2 = &machine->l2.cache, *icache = &machine->icache;
     const struct config_cache *texture = &machine->texture;
     uint32_t l2_banks = l2->banks > 0 ? l2->banks : 1;
     uint32_t line_bytes = mem_line_bytes(machine);
-    if (machine->n_sms == 0 || machine->n_sms > UINT16_MAX)
-        return wrong(&report, "sm.count is %u, but must be from 1 to %d", machine->n_sms, UINT16_MAX);
-    if (machine->memory_is_perfect)
+    if (machine->sm.count == 0 || machine->sm.count > UINT16_MAX)
+        return wrong(&report, "sm.count is %u, but must be from 1 to %d", machine->sm.count, UINT16_MAX);
+    if (machine->memory.is_perfect)
         return true;
     if (l1->banks > MEM_MAX_L1_BANKS || icache->banks > MEM_MAX_L1_BANKS || texture->banks > MEM_MAX_L1_BANKS ||
         l2_banks > UINT16_MAX)
@@ -94,10 +94,10 @@ bool mem_can_build(const struct config_machine *machine, char *text, uint32_t si
     if (!check_cache(&report, "icache", icache, 1) || !check_cache(&report, "texture", texture, 1) ||
         !check_cache(&report, "l1", l1, 1) || !check_cache(&report, "l2", l2, l2_banks))
         return false;
-    if (machine->l2_interleave_bytes % line_bytes)
+    if (machine->slice.interleave_bytes % line_bytes)
         return wrong(&report, "l2.interleave is %u, but must be a multiple of a line's %u",
-                     machine->l2_interleave_bytes, line_bytes);
-    uint32_t interleave = machine->l2_interleave_bytes ? machine->l2_interleave_bytes : line_bytes;
+                     machine->slice.interleave_bytes, line_bytes);
+    uint32_t interleave = machine->slice.interleave_bytes ? machine->slice.interleave_bytes : line_bytes;
     uint32_t access = machine->dram.access_bytes ? machine->dram.access_bytes : line_bytes;
     if (access % line_bytes || interleave % access)
         return wrong(&report, "dram.access is %u, but must be a multiple of a line's %u that l2.interleave, %u, holds",
@@ -112,7 +112,7 @@ bool mem_can_build(const struct config_machine *machine, char *text, uint32_t si
         return wrong(&report, "icache.line is %u, but must not be above l2.line, %u", icache->line_bytes, line_bytes);
     if (texture->is_present && texture->line_bytes > line_bytes)
         return wrong(&report, "texture.line is %u, but must not be above l2.line, %u", texture->line_bytes, line_bytes);
-    if (l2->is_present && !l2->is_perfect && machine->l2_writes.policy != CONFIG_WRITE_BACK)
+    if (l2->is_present && !l2->is_perfect && machine->l2.writes.policy != CONFIG_WRITE_BACK)
         return wrong(&report, "l2.write is through, but only an L2 that writes back can be built");
     if (machine->dram.policy_file[0] && !mem_load_dram_policy(machine->dram.policy_file, text, size))
         return false;

@@ -13,15 +13,15 @@ static void try_machine(const char *name) {
     uint32_t n_misses = 0;
     for (uint64_t cycle = 1; cycle < 2000; cycle++) {
         mem_advance(f.mem, cycle);
-        for (uint32_t sm = 0; sm < machine.n_sms; sm++) {
-            uint64_t ready, line = (cycle * 7 + sm * 3) % 512 * machine.l1.line_bytes;
+        for (uint32_t sm = 0; sm < machine.sm.count; sm++) {
+            uint64_t ready, line = (cycle * 7 + sm * 3) % 512 * machine.l1.cache.line_bytes;
             enum mem_kind kind = cycle % 3 == 0 ? MEM_WRITE : MEM_READ;
             n_misses += mem_access(f.mem, sm, cycle, kind, line, 4, n_misses, &ready) == MEM_MISS;
         }
     }
     mem_advance(f.mem, MEM_NEVER);
     assert_int_equal(f.n_log, n_misses);
-    assert_true(machine.memory_is_perfect || n_misses > 0);
+    assert_true(machine.memory.is_perfect || n_misses > 0);
     fixture_end(&f);
 }
 

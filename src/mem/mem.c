@@ -24,15 +24,15 @@ static bool has_tags(const struct config_cache *cache) { return cache->is_presen
 
 static struct limits limits_of(const struct mem *mem) {
     const struct config_machine *machine = mem->machine;
-    uint32_t data = has_tags(&machine->l1) ? machine->l1.mshrs : 0;
+    uint32_t data = has_tags(&machine->l1.cache) ? machine->l1.cache.mshrs : 0;
     uint32_t code = has_tags(&machine->icache) ? machine->icache.mshrs : 0;
     uint32_t texture = has_tags(&machine->texture) ? machine->texture.mshrs : 0;
-    struct limits limits = {.requests = data + code + texture + machine->crossbar_credits,
-                            .puts = machine->l1_writes.policy == CONFIG_WRITE_BACK ? PUTS_PER_MSHR * data : 0};
+    struct limits limits = {.requests = data + code + texture + machine->crossbar.credits,
+                            .puts = machine->l1.writes.policy == CONFIG_WRITE_BACK ? PUTS_PER_MSHR * data : 0};
     if (!mem->has_l2)
         limits.entries = mem->n_sms * (limits.requests + limits.puts);
     else if (!mem->is_l2_perfect)
-        limits.entries = 2 * ((machine->l2.mshrs + mem->n_banks - 1) / mem->n_banks);
+        limits.entries = 2 * ((machine->l2.cache.mshrs + mem->n_banks - 1) / mem->n_banks);
     return limits;
 }
 
@@ -46,7 +46,7 @@ static void init_l1(struct mem *mem, struct mem_l1 *l1, const struct config_cach
     l1->is_write_back = writes && writes->policy == CONFIG_WRITE_BACK;
     l1->allocates_on_write = writes && writes->allocates;
     l1->banks = banks;
-    l1->has_ports = flag || !mem->machine->l1_tag_banks;
+    l1->has_ports = flag || !mem->machine->unified.tag_banks;
     l1->bank_mask = (banks & (banks - 1)) == 0 ? banks - 1 : 0;
     l1->port_cycle = MEM_NEVER;
     l1->latency_cycles = config->is_present ? config->latency_cycles : 0;
@@ -60,14 +60,14 @@ static void init_l1(struct mem *mem, struct mem_l1 *l1, const struct config_cach
 
 static void init_sms(struct mem *mem) {
     const struct config_machine *machine = mem->machine;
-    uint64_t ticks_per_byte = mem_ticks_per_byte(machine->crossbar_bytes_per_cycle);
+    uint64_t ticks_per_byte = mem_ticks_per_byte(machine->crossbar.bytes_per_cycle);
     mem->sms = BASE_ARENA_ARRAY(&mem->arena, struct mem_sm, mem->n_sms);
     for (uint32_t i = 0; i < mem->n_sms; i++) {
         struct mem_sm *sm = &mem->sms[i];
         sm->id = i;
-        sm->credits = machine->crossbar_credits;
+        sm->credits = machine->crossbar.credits;
         sm->in.ticks_per_byte = sm->out.ticks_per_byte = ticks_per_byte;
-        init_l1(mem, &sm->data, &machine->l1, &machine->l1_writes, 0);
+        init_l1(mem, &sm->data, &machine->l1.cache, &machine->l1.writes, 0);
         init_l1(mem, &sm->code, &machine->icache, NULL, MEM_FLAG_CODE);
         init_l1(mem, &sm->texture, &machine->texture, NULL, MEM_FLAG_TEXTURE);
         sm->flush_slot = mem_cache_slots(&sm->data.cache);
@@ -117,7 +117,7 @@ static void init_banks(struct mem *mem, const struct limits *limits) {
         bank->in.ticks_per_byte = bank->out.ticks_per_byte = mem->sms[0].in.ticks_per_byte;
         init_ring(mem, &bank->requests, n_requests);
         init_ring(mem, &bank->responses, n_responses);
-        init_ring(mem, &bank->stores, machine->l2_has_store_port ? mem->n_sms * machine->crossbar_credits : 0);
+        init_ring(mem, &bank->stores, machine->slice.has_store_port ? mem->n_sms * machine->crossbar.credits : 0);
         mem_lines_init(&bank->lines, &mem->arena, limits->entries);
         bank->max_fetches = limits->entries / 2;
         bank->entry = BASE_ARENA_ARRAY(&mem->arena, struct mem_entry, limits->entries);
@@ -125,32 +125,33 @@ static void init_banks(struct mem *mem, const struct limits *limits) {
         bank->n_waiting = n_waiting;
         bank->free_waiting = MEM_NONE;
         if (mem->has_l2 && !mem->is_l2_perfect)
-            mem_cache_init(&bank->cache, &mem->arena, machine->l2.size_bytes, machine->l2.ways, mem->line_bytes,
-                           mem->n_banks);
+            mem_cache_init(&bank->cache, &mem->arena, machine->l2.cache.size_bytes, machine->l2.cache.ways,
+                           mem->line_bytes, mem->n_banks);
         bank->cache.chunk = mem->bank_lines;
         if (mem->is_coherent)
             init_directory(mem, bank);
-        else if (machine->l2_far_cycles && mem->has_l2 && !mem->is_l2_perfect)
+        else if (machine->halves.atomic_cycles && mem->has_l2 && !mem->is_l2_perfect)
             bank->halves = BASE_ARENA_ARRAY(&mem->arena, uint8_t, mem_cache_slots(&bank->cache));
     }
 }
 
 static void set_shape(struct mem *mem) {
     const struct config_machine *machine = mem->machine;
-    mem->n_sms = machine->n_sms;
-    mem->has_l2 = machine->l2.is_present;
-    mem->is_l2_perfect = machine->l2.is_present && machine->l2.is_perfect;
-    mem->is_coherent = machine->coherence == CONFIG_COHERENCE_MESI;
+    mem->n_sms = machine->sm.count;
+    mem->has_l2 = machine->l2.cache.is_present;
+    mem->is_l2_perfect = machine->l2.cache.is_present && machine->l2.cache.is_perfect;
+    mem->is_coherent = machine->memory.coherence == CONFIG_COHERENCE_MESI;
     mem->line_bytes = mem_line_bytes(machine);
-    if (machine->memory_is_perfect)
+    if (machine->memory.is_perfect)
         return;
     mem->line_shift = log2_of(mem->line_bytes);
     mem->n_channels = machine->dram.channels;
-    mem->bank_lines = mem->has_l2 && machine->l2_interleave_bytes ? machine->l2_interleave_bytes / mem->line_bytes : 1;
-    mem->n_banks = mem->has_l2 ? (machine->l2.banks > 0 ? machine->l2.banks : 1) : mem->n_channels;
-    mem->l2_latency = mem->has_l2 ? machine->l2.latency_cycles : 0;
-    mem->l2_merges = machine->l2.mshr_merges;
-    mem->crossbar_ticks = (uint64_t)machine->crossbar_cycles << MEM_TICK_BITS;
+    mem->bank_lines =
+        mem->has_l2 && machine->slice.interleave_bytes ? machine->slice.interleave_bytes / mem->line_bytes : 1;
+    mem->n_banks = mem->has_l2 ? (machine->l2.cache.banks > 0 ? machine->l2.cache.banks : 1) : mem->n_channels;
+    mem->l2_latency = mem->has_l2 ? machine->l2.cache.latency_cycles : 0;
+    mem->l2_merges = machine->l2.cache.mshr_merges;
+    mem->crossbar_ticks = (uint64_t)machine->crossbar.latency_cycles << MEM_TICK_BITS;
 }
 
 struct mem *mem_new(const struct config_machine *machine, mem_done_fn *done, void *user) {
@@ -166,7 +167,7 @@ struct mem *mem_new(const struct config_machine *machine, mem_done_fn *done, voi
     mem->user = user;
     mem->sum = BASE_ARENA_NEW(&mem->arena, struct stats_mem);
     set_shape(mem);
-    if (machine->memory_is_perfect) {
+    if (machine->memory.is_perfect) {
         mem->sms = BASE_ARENA_ARRAY(&mem->arena, struct mem_sm, mem->n_sms);
         return mem;
     }
@@ -200,7 +201,7 @@ void mem_free(struct mem *mem) {
 static enum mem_answer access_perfect(struct mem *mem, uint32_t sm, uint64_t cycle, enum mem_kind kind,
                                       uint64_t *ready) {
     struct stats_mem *counters = &mem->sms[sm].counters;
-    *ready = cycle + (kind == MEM_FETCH ? mem->machine->icache.latency_cycles : mem->machine->l1.latency_cycles);
+    *ready = cycle + (kind == MEM_FETCH ? mem->machine->icache.latency_cycles : mem->machine->l1.cache.latency_cycles);
     if (kind == MEM_FETCH) {
         counters->icache_accesses++;
     } else if (kind == MEM_ATOMIC) {
@@ -215,7 +216,7 @@ static enum mem_answer access_perfect(struct mem *mem, uint32_t sm, uint64_t cyc
 enum mem_answer mem_access(struct mem *mem, uint32_t sm, uint64_t cycle, enum mem_kind kind, uint64_t line,
                            uint32_t bytes, uint32_t token, uint64_t *ready) {
     assert(sm < mem->n_sms);
-    if (mem->machine->memory_is_perfect)
+    if (mem->machine->memory.is_perfect)
         return access_perfect(mem, sm, cycle, kind, ready);
     return mem_l1_access(mem, sm, cycle, kind, line, bytes, token, ready);
 }
@@ -379,7 +380,7 @@ void mem_advance(struct mem *mem, uint64_t cycle) {
 }
 
 void mem_flush_l1(struct mem *mem, uint64_t cycle) {
-    if (mem->machine->memory_is_perfect)
+    if (mem->machine->memory.is_perfect)
         return;
     for (uint32_t i = 0; i < mem->n_sms; i++) {
         mem_texture_flush(&mem->sms[i]);
@@ -388,21 +389,21 @@ void mem_flush_l1(struct mem *mem, uint64_t cycle) {
         mem->sms[i].flush_slot = 0;
         mem_l1_flush(mem, &mem->sms[i], cycle);
     }
-    mem_resize_l1(mem, mem->machine->l1.size_bytes);
+    mem_resize_l1(mem, mem->machine->l1.cache.size_bytes);
 }
 
 void mem_resize_l1(struct mem *mem, uint32_t bytes) {
-    if (!mem->machine->l1_split[0] || !has_tags(&mem->machine->l1) || mem->machine->memory_is_perfect)
+    if (!mem->machine->unified.shared_sizes[0] || !has_tags(&mem->machine->l1.cache) || mem->machine->memory.is_perfect)
         return;
     for (uint32_t i = 0; i < mem->n_sms; i++)
         mem_l1_resize(&mem->sms[i], bytes);
 }
 
 void mem_warm(struct mem *mem, uint64_t address, uint64_t bytes) {
-    if (!mem->has_l2 || mem->is_l2_perfect || mem->is_coherent || mem->machine->memory_is_perfect || !bytes)
+    if (!mem->has_l2 || mem->is_l2_perfect || mem->is_coherent || mem->machine->memory.is_perfect || !bytes)
         return;
     uint64_t first = address >> mem->line_shift, last = (address + bytes - 1) >> mem->line_shift;
-    uint64_t most = mem->machine->l2.size_bytes >> mem->line_shift;
+    uint64_t most = mem->machine->l2.cache.size_bytes >> mem->line_shift;
     for (uint64_t line = last - first < most ? first : last - most + 1; line <= last; line++) {
         struct mem_bank *bank = &mem->banks[mem_bank_of(mem, line)];
         uint32_t slot = mem_cache_find(&bank->cache, line);

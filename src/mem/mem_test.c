@@ -103,7 +103,7 @@ static void a_port_and_a_bank_take_one_access_per_cycle(void **state) {
     assert_int_equal(mem_counters(f.mem)->port_conflicts, 1);
     fixture_end(&f);
 
-    machine.l1.banks = 4;
+    machine.l1.cache.banks = 4;
     fixture_start(&f, machine);
     fixture_miss(&f, 0, 100, MEM_READ, 0, 1);
     fixture_miss(&f, 0, 100, MEM_READ, 1, 2);
@@ -182,7 +182,7 @@ static void a_kernel_may_get_a_part_of_the_l1(void **state) {
     (void)state;
     struct fixture f;
     struct config_machine machine = fixture_machine();
-    strcpy(machine.l1_split, "3K");
+    strcpy(machine.unified.shared_sizes, "3K");
     fixture_start(&f, machine);
     mem_resize_l1(f.mem, 9 * LINE); /* 4 sets of 2 ways */
     for (uint64_t line = 0; line < 12; line += 4)
@@ -244,7 +244,7 @@ static void a_store_may_leave_its_line_in_the_l1(void **state) {
     struct fixture f;
     struct config_machine machine = fixture_machine();
     uint64_t ready;
-    machine.l1_writes.allocates = true;
+    machine.l1.writes.allocates = true;
     fixture_start(&f, machine);
     fixture_hit(&f, 0, 100, MEM_WRITE, 0, 101);
     fixture_hit(&f, 0, 101, MEM_READ, 0, 111);
@@ -262,7 +262,7 @@ static void a_bank_answers_loads_of_a_line_together(void **state) {
     (void)state;
     struct fixture f;
     struct config_machine machine = fixture_machine();
-    machine.l2_combine = 2;
+    machine.slice.combine = 2;
     fixture_start(&f, machine);
     fixture_miss(&f, 0, 100, MEM_READ, 0, 1);
     fixture_miss(&f, 0, 101, MEM_READ, 2, 1);
@@ -281,9 +281,9 @@ static void a_half_of_the_chip_has_what_its_sms_have_accessed(void **state) {
     (void)state;
     struct fixture f;
     struct config_machine machine = fixture_machine();
-    machine.l2_far_cycles = 300;
-    machine.l2_far_read_cycles = 70;
-    machine.l1_bypass = true;
+    machine.halves.atomic_cycles = 300;
+    machine.halves.read_cycles = 70;
+    machine.l1.bypass = true;
     fixture_start(&f, machine);
     fixture_miss(&f, 0, 1000, MEM_READ, 0, 1);
     mem_advance(f.mem, 1999);
@@ -306,8 +306,8 @@ static void the_host_leaves_every_second_line_astray(void **state) {
     struct fixture f;
     struct config_machine machine = fixture_machine();
     unsigned n_slow = 0;
-    machine.l2_far_cycles = 300;
-    machine.l2_host_cycles = 90;
+    machine.halves.atomic_cycles = 300;
+    machine.halves.host_cycles = 90;
     fixture_start(&f, machine);
     mem_warm(f.mem, 0, 32 * LINE);
     for (uint32_t i = 0; i < 64; i++) { /* twice */
@@ -329,7 +329,7 @@ static void stores_may_have_a_port_of_their_own(void **state) {
     for (unsigned has_port = 0; has_port < 2; has_port++) {
         struct fixture f;
         struct config_machine machine = fixture_machine();
-        machine.l2_has_store_port = has_port;
+        machine.slice.has_store_port = has_port;
         fixture_start(&f, machine);
         fixture_miss(&f, 0, 100, MEM_READ, 0, 1);
         fixture_miss(&f, 0, 101, MEM_READ, 2, 1);
@@ -345,7 +345,7 @@ static void a_read_of_dram_brings_its_neighbours(void **state) {
     (void)state;
     struct fixture f;
     struct config_machine machine = fixture_machine();
-    machine.l2_interleave_bytes = 4 * LINE;
+    machine.slice.interleave_bytes = 4 * LINE;
     machine.dram.access_bytes = 2 * LINE;
     fixture_start(&f, machine);
     fixture_miss(&f, 0, 100, MEM_READ, 3, 1);
@@ -365,7 +365,7 @@ static void neighbouring_lines_may_lie_in_one_channel(void **state) {
     struct fixture f;
     struct config_machine machine = fixture_machine();
     const uint64_t *busy;
-    machine.l2_interleave_bytes = 4 * LINE;
+    machine.slice.interleave_bytes = 4 * LINE;
     machine.dram.channels = 4;
     machine.dram.interleave_bytes = 2 * LINE;
     fixture_start(&f, machine);
@@ -447,7 +447,7 @@ static void textures_come_through_their_own_cache(void **state) {
     (void)state;
     struct fixture f;
     struct config_machine machine = fixture_machine();
-    machine.texture = machine.l1;
+    machine.texture = machine.l1.cache;
     machine.texture.latency_cycles = 7;
     fixture_start(&f, machine);
     fixture_miss(&f, 0, 100, MEM_TEXTURE, 0, 1);
@@ -488,11 +488,11 @@ static void shorter_l1_lines_lie_in_memory_lines(void **state) {
     struct fixture f;
     uint64_t ready;
     struct config_machine machine = fixture_machine();
-    machine.n_sms = 1;
-    machine.l1.line_bytes = 32;
-    machine.l1.size_bytes = 256; /* 2 sets */
-    machine.l1_writes.policy = CONFIG_WRITE_BACK;
-    machine.l1_writes.allocates = true;
+    machine.sm.count = 1;
+    machine.l1.cache.line_bytes = 32;
+    machine.l1.cache.size_bytes = 256; /* 2 sets */
+    machine.l1.writes.policy = CONFIG_WRITE_BACK;
+    machine.l1.writes.allocates = true;
     fixture_start(&f, machine);
     assert_int_equal(mem_access(f.mem, 0, 100, MEM_READ, 96, 4, 1, &ready), MEM_MISS);
     fixture_answer(&f, 0, 1, 297); /* 290, 295, 296.25 */
@@ -509,7 +509,7 @@ static void perfect_memory_always_hits(void **state) {
     (void)state;
     struct fixture f;
     struct config_machine machine = fixture_machine();
-    machine.memory_is_perfect = true;
+    machine.memory.is_perfect = true;
     fixture_start(&f, machine);
     for (uint64_t i = 0; i < 100; i++)
         fixture_hit(&f, 0, 100, (enum mem_kind)(i % 3), i, 110);
@@ -523,7 +523,7 @@ static void a_perfect_l1_still_has_ports(void **state) {
     struct fixture f;
     uint64_t ready;
     struct config_machine machine = fixture_machine();
-    machine.l1.is_perfect = true;
+    machine.l1.cache.is_perfect = true;
     fixture_start(&f, machine);
     fixture_hit(&f, 0, 100, MEM_READ, 5, 110);
     assert_int_equal(fixture_access(&f, 0, 100, MEM_READ, 9, 1, &ready), MEM_REFUSED);
@@ -536,7 +536,7 @@ static void without_an_l1_every_access_goes_down(void **state) {
     struct fixture f;
     uint64_t ready;
     struct config_machine machine = fixture_machine();
-    machine.l1.is_present = false;
+    machine.l1.cache.is_present = false;
     fixture_start(&f, machine);
     for (uint32_t i = 0; i < 2; i++) {
         assert_int_equal(mem_access(f.mem, 0, 100 + 500 * i, MEM_READ, 0, 4, i, &ready), MEM_MISS);
@@ -620,7 +620,7 @@ static void atomics_without_an_l2_wait_for_their_writes(void **state) {
     uint64_t ready;
     uint32_t n = 0;
     struct config_machine machine = fixture_narasiman();
-    machine.l1.is_present = false;
+    machine.l1.cache.is_present = false;
     machine.dram.queue_entries = 1;
     fixture_start(&f, machine);
     for (uint64_t cycle = 1; cycle < 30000; cycle++)
@@ -652,7 +652,7 @@ static void requests_beyond_the_l2_mshrs_wait_in_order(void **state) {
     (void)state;
     struct fixture f;
     struct config_machine machine = fixture_machine();
-    machine.l2.mshrs = 2; /* one per bank */
+    machine.l2.cache.mshrs = 2; /* one per bank */
     fixture_start(&f, machine);
     fixture_miss(&f, 0, 100, MEM_READ, 0, 1);
     fixture_miss(&f, 0, 101, MEM_READ, 2, 2);
@@ -672,25 +672,25 @@ static void expect_impossible(struct config_machine machine, const char *expecte
 static void impossible_machines_are_named(void **state) {
     (void)state;
     struct config_machine machine = fixture_machine();
-    machine.coherence = CONFIG_COHERENCE_MESI;
+    machine.memory.coherence = CONFIG_COHERENCE_MESI;
     expect_impossible(machine, "memory.coherence is mesi, but needs l1.write back and l1.write_allocate true");
     machine = fixture_mesi();
-    machine.n_sms = 65;
+    machine.sm.count = 65;
     expect_impossible(machine, "memory.coherence is mesi, but sm.count is 65 and its directory has room for 64");
     machine = fixture_mesi();
-    machine.l1.line_bytes = 64;
+    machine.l1.cache.line_bytes = 64;
     expect_impossible(machine, "memory.coherence is mesi, but l1.line is 64 and l2.line 128: they must be equal");
     machine = fixture_machine();
-    machine.l1.line_bytes = 256;
+    machine.l1.cache.line_bytes = 256;
     expect_impossible(machine, "l1.line is 256, but must be a power of two from 16 to a memory line's 128");
     machine = fixture_machine();
-    machine.l2_writes.policy = CONFIG_WRITE_THROUGH;
+    machine.l2.writes.policy = CONFIG_WRITE_THROUGH;
     expect_impossible(machine, "l2.write is through, but only an L2 that writes back can be built");
     machine = fixture_machine();
     machine.dram.row_conflict_cycles = 49;
     expect_impossible(machine, "dram.row_conflict is 49, but must not be below dram.row_hit, 50");
     machine = fixture_machine();
-    machine.l2.size_bytes = 512;
+    machine.l2.cache.size_bytes = 512;
     expect_impossible(machine, "l2.size is 512, but must hold a set of 4 ways of 128 bytes in each of 2 banks");
 }
 

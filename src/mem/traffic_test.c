@@ -106,7 +106,7 @@ static void check_answers(const struct fixture *f, const struct tally *tally) {
 
 static void check_counters(const struct fixture *f, const struct tally *tally) {
     const struct stats_mem *c = mem_counters(f->mem);
-    bool has_l1 = f->machine.l1.is_present, has_icache = f->machine.icache.is_present;
+    bool has_l1 = f->machine.l1.cache.is_present, has_icache = f->machine.icache.is_present;
     assert_int_equal(c->port_conflicts + c->mshr_full + c->crossbar_full, tally->refusals);
     assert_int_equal(c->l1_accesses, has_l1 ? tally->reads + tally->writes : 0);
     assert_int_equal(c->l1_writes, has_l1 ? tally->writes : 0);
@@ -115,12 +115,12 @@ static void check_counters(const struct fixture *f, const struct tally *tally) {
     assert_int_equal(c->uncached_reads, (has_l1 ? 0 : tally->reads) + (has_icache ? 0 : tally->fetches));
     assert_true(c->l1_merges <= c->l1_misses && c->l1_misses <= c->l1_accesses && c->l2_misses <= c->l2_accesses);
     assert_int_equal(c->row_hits + c->row_conflicts, c->dram_reads + c->dram_writes);
-    if (f->machine.coherence == CONFIG_COHERENCE_MESI) {
+    if (f->machine.memory.coherence == CONFIG_COHERENCE_MESI) {
         /* Every miss that does not merge with another asks the L2, a store after a load twice. */
         assert_true(c->l2_accesses >= c->l1_misses - c->l1_merges);
         assert_int_equal(c->l2_writebacks, c->dram_writes);
     }
-    if (!f->machine.l2.is_present)
+    if (!f->machine.l2.cache.is_present)
         assert_int_equal(c->l2_accesses, 0);
 }
 
@@ -132,12 +132,12 @@ static struct tally drive(struct fixture *f, struct config_machine machine, cons
         f->mem->probe = follow;
         f->mem->probe_user = traffic->versions;
     }
-    for (uint32_t sm = 0; sm < machine.n_sms; sm++)
+    for (uint32_t sm = 0; sm < machine.sm.count; sm++)
         state[sm] = traffic->seed + sm;
     for (uint64_t cycle = 1; cycle <= traffic->cycles; cycle++) {
         mem_advance(f->mem, cycle);
-        for (uint32_t i = 0; i < machine.n_sms; i++) {
-            uint32_t sm = traffic->is_descending ? machine.n_sms - 1 - i : i;
+        for (uint32_t i = 0; i < machine.sm.count; i++) {
+            uint32_t sm = traffic->is_descending ? machine.sm.count - 1 - i : i;
             step(f, traffic, sm, cycle, &state[sm], &tally);
         }
         if (cycle % 16 == 0)
@@ -174,7 +174,7 @@ static void the_fixture_answers_everything(void **state) {
 static void perfect_caches_answer_everything(void **state) {
     (void)state;
     struct config_machine machine = fixture_machine();
-    machine.l2.is_perfect = true;
+    machine.l2.cache.is_perfect = true;
     press(machine, NULL);
     machine.icache.is_perfect = true;
     press(machine, NULL);
@@ -183,10 +183,10 @@ static void perfect_caches_answer_everything(void **state) {
 static void machines_without_l1_or_l2_answer_everything(void **state) {
     (void)state;
     struct config_machine machine = fixture_machine();
-    machine.l1.is_present = false;
+    machine.l1.cache.is_present = false;
     press(machine, NULL);
     machine.icache.is_present = false;
-    machine.l2.is_present = false;
+    machine.l2.cache.is_present = false;
     machine.dram.channels = 3;
     press(machine, NULL);
 }
@@ -194,25 +194,25 @@ static void machines_without_l1_or_l2_answer_everything(void **state) {
 static void a_single_write_back_cache_answers_everything(void **state) {
     (void)state;
     struct config_machine machine = fixture_narasiman();
-    machine.l1.size_bytes = 1024;
+    machine.l1.cache.size_bytes = 1024;
     press(machine, NULL);
     machine.l2 = fixture_machine().l2; /* as narasiman2014-db */
-    machine.l2.size_bytes = 2048;
+    machine.l2.cache.size_bytes = 2048;
     press(machine, NULL);
-    machine.l2_writes.allocates = false;
+    machine.l2.writes.allocates = false;
     press(machine, NULL);
 }
 
 static void one_of_everything_is_enough(void **state) {
     (void)state;
     struct config_machine machine = fixture_machine();
-    machine.l1.mshrs = machine.l1.mshr_merges = 1;
+    machine.l1.cache.mshrs = machine.l1.cache.mshr_merges = 1;
     machine.icache.mshrs = machine.icache.mshr_merges = 1;
-    machine.l2.mshrs = machine.l2.mshr_merges = 1;
-    machine.l2.ways = 1;
-    machine.l2.size_bytes = 256;
-    machine.l1.ways = 1;
-    machine.l1.size_bytes = 128;
+    machine.l2.cache.mshrs = machine.l2.cache.mshr_merges = 1;
+    machine.l2.cache.ways = 1;
+    machine.l2.cache.size_bytes = 256;
+    machine.l1.cache.ways = 1;
+    machine.l1.cache.size_bytes = 128;
     machine.dram.queue_entries = 1;
     machine.dram.banks = 1;
     press(machine, NULL);
@@ -221,13 +221,13 @@ static void one_of_everything_is_enough(void **state) {
 static void odd_numbers_of_everything_work(void **state) {
     (void)state;
     struct config_machine machine = fixture_machine();
-    machine.n_sms = 7;
-    machine.l1.banks = 3;
-    machine.l1.size_bytes = 3 * 4 * LINE;
-    machine.l2.banks = 3;
-    machine.l2.size_bytes = 3 * 5 * 4 * LINE;
+    machine.sm.count = 7;
+    machine.l1.cache.banks = 3;
+    machine.l1.cache.size_bytes = 3 * 4 * LINE;
+    machine.l2.cache.banks = 3;
+    machine.l2.cache.size_bytes = 3 * 5 * 4 * LINE;
     machine.dram.channels = 5;
-    machine.crossbar_bytes_per_cycle = 3.7;
+    machine.crossbar.bytes_per_cycle = 3.7;
     machine.dram.bytes_per_cycle = 0.9; /* backlogs beyond the event wheel */
     press(machine, NULL);
 }
@@ -237,7 +237,7 @@ static void coherent_loads_see_the_latest_store(void **state) {
     struct versions versions;
     struct config_machine machine = fixture_mesi();
     press(machine, &versions);
-    machine.n_sms = MAX_SMS;
+    machine.sm.count = MAX_SMS;
     press(machine, &versions);
     assert_true(versions.n_reads > 1000 && versions.n_writes > 500);
 }
@@ -247,21 +247,21 @@ static void coherence_survives_evictions_at_any_moment(void **state) {
     (void)state;
     struct versions versions;
     struct config_machine machine = fixture_mesi();
-    machine.n_sms = 4;
-    machine.l1.size_bytes = 2 * 2 * LINE;
-    machine.l1.ways = 2;
-    machine.l1.banks = 4;
-    machine.l2.size_bytes = 2 * 4 * 2 * LINE;
-    machine.l2.ways = 2;
+    machine.sm.count = 4;
+    machine.l1.cache.size_bytes = 2 * 2 * LINE;
+    machine.l1.cache.ways = 2;
+    machine.l1.cache.banks = 4;
+    machine.l2.cache.size_bytes = 2 * 4 * 2 * LINE;
+    machine.l2.cache.ways = 2;
     press(machine, &versions);
-    machine.l2.mshrs = machine.l2.mshr_merges = 1;
+    machine.l2.cache.mshrs = machine.l2.cache.mshr_merges = 1;
     press(machine, &versions);
-    machine.l1.ways = 1;
-    machine.l1.size_bytes = LINE;
-    machine.l2.ways = 1;
-    machine.l2.size_bytes = 2 * LINE;
+    machine.l1.cache.ways = 1;
+    machine.l1.cache.size_bytes = LINE;
+    machine.l2.cache.ways = 1;
+    machine.l2.cache.size_bytes = 2 * LINE;
     press(machine, &versions);
-    machine.l1.mshrs = machine.l1.mshr_merges = 1;
+    machine.l1.cache.mshrs = machine.l1.cache.mshr_merges = 1;
     press(machine, &versions);
 }
 
@@ -270,13 +270,13 @@ static void coherence_survives_any_timing(void **state) {
     struct versions versions;
     for (uint32_t i = 0; i < 12; i++) {
         struct config_machine machine = fixture_mesi();
-        machine.n_sms = 3;
-        machine.l1.size_bytes = 2 * 4 * LINE;
-        machine.l2.size_bytes = 2 * 2 * 4 * LINE;
-        machine.l1.latency_cycles = 1 + i % 3 * 7;
-        machine.l2.latency_cycles = i % 4 * 13;
-        machine.crossbar_cycles = i % 5 * 3;
-        machine.crossbar_bytes_per_cycle = i % 3 == 0 ? 0 : i % 3 * 5;
+        machine.sm.count = 3;
+        machine.l1.cache.size_bytes = 2 * 4 * LINE;
+        machine.l2.cache.size_bytes = 2 * 2 * 4 * LINE;
+        machine.l1.cache.latency_cycles = 1 + i % 3 * 7;
+        machine.l2.cache.latency_cycles = i % 4 * 13;
+        machine.crossbar.latency_cycles = i % 5 * 3;
+        machine.crossbar.bytes_per_cycle = i % 3 == 0 ? 0 : i % 3 * 5;
         machine.dram.row_hit_cycles = machine.dram.row_conflict_cycles = 1 + i * 10;
         machine.dram.bytes_per_cycle = i % 2 * 64;
         press(machine, &versions);
@@ -308,10 +308,10 @@ static void compare_logs(struct config_machine machine) {
 static void the_same_traffic_produces_the_same_log_in_any_order_of_sms(void **state) {
     (void)state;
     struct config_machine machine = fixture_machine();
-    machine.n_sms = MAX_SMS;
+    machine.sm.count = MAX_SMS;
     compare_logs(machine);
     machine = fixture_mesi();
-    machine.n_sms = MAX_SMS;
+    machine.sm.count = MAX_SMS;
     compare_logs(machine);
 }
 

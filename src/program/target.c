@@ -88,7 +88,7 @@ int program_make_target(struct program_target *target, const struct command_mach
     if (status == COMMAND_DONE && refusal)
         return command_fail(COMMAND_USAGE, "%s", refusal);
     if (status == COMMAND_DONE && max_cycles) {
-        target->machine.max_cycles = max_cycles;
+        target->machine.limits.max_cycles = max_cycles;
         target->yaml = dump(&target->machine, arena);
     }
     return status;
@@ -102,7 +102,7 @@ struct report_target program_report_target(const struct program_target *target) 
         .divergence = machine->divergence,
         .changes = target->changes.item,
         .n_changes = target->changes.count,
-        .lanes = machine->warp_size,
+        .lanes = machine->sm.warp_size,
         .channels = machine->dram.channels,
     };
 }

@@ -208,8 +208,8 @@ static uint64_t cost_bits(const void *options, const struct config_machine *mach
     snprintf(formula, size,
              "ours: %u candidates with %u bits together; and in each of %u schedulers counters of cycles, windows and "
              "instructions and a rate for each candidate, 32 bits each: %u x 32 x (3 + %u)",
-             n, (unsigned)theirs, machine->schedulers, machine->schedulers, n);
-    return theirs + (uint64_t)machine->schedulers * 32 * (3 + n);
+             n, (unsigned)theirs, machine->sm.schedulers, machine->sm.schedulers, n);
+    return theirs + (uint64_t)machine->sm.schedulers * 32 * (3 + n);
 }
 
 const struct sched_ops sched_adaptive = {

@@ -137,7 +137,7 @@ static void the_cost_counts_counters_and_candidates(void **state) {
     struct bench bench;
     char formula[256];
     bench_start(&bench, "adaptive", 4);
-    struct config_machine machine = {.threads_per_sm = 1536, .warp_size = 32, .schedulers = 2};
+    struct config_machine machine = {.sm = {.threads = 1536, .warp_size = 32, .schedulers = 2}};
     uint64_t lfws = 48;
     assert_int_equal(bench.ops->cost_bits(bench.options, &machine, formula, sizeof formula), lfws + 2 * 32 * (3 + 4));
     assert_non_null(strstr(formula, "48"));

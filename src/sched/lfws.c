@@ -49,7 +49,7 @@ static void issued(void *state, const struct sched_view *view, uint32_t slot) {
 /* Liu 2023, 2.4. */
 static uint64_t cost_bits(const void *options, const struct config_machine *machine, char *formula, size_t size) {
     (void)options;
-    uint32_t warps = machine->threads_per_sm / machine->warp_size;
+    uint32_t warps = machine->sm.threads / machine->sm.warp_size;
     snprintf(formula, size, "one state bit per warp: %u", warps);
     return warps;
 }

@@ -118,7 +118,7 @@ static void issued(void *state, const struct sched_view *view, uint32_t slot) {
 /* The dissertation gives no width for the register. Ours is the width of the instruction's operand. */
 static uint64_t cost_bits(const void *options, const struct config_machine *machine, char *formula, size_t size) {
     (void)options;
-    uint32_t warps = machine->threads_per_sm / machine->warp_size;
+    uint32_t warps = machine->sm.threads / machine->sm.warp_size;
     snprintf(formula, size, "a 32-bit progress register per warp: 32 x %u (Narasiman 2014, 9.2.2; the width is ours)",
              warps);
     return 32 * (uint64_t)warps;

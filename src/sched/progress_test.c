@@ -93,7 +93,7 @@ static void the_cost_is_a_register_per_warp(void **state) {
     struct bench bench;
     char formula[256];
     bench_start(&bench, "progress", 4);
-    struct config_machine machine = {.threads_per_sm = 1024, .warp_size = 32};
+    struct config_machine machine = {.sm = {.threads = 1024, .warp_size = 32}};
     assert_int_equal(bench.ops->cost_bits(bench.options, &machine, formula, sizeof formula), 1024);
     assert_non_null(strstr(formula, "32 x 32"));
     bench_end(&bench);

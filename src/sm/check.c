@@ -27,9 +27,9 @@ static void count_scattered(const struct sm *sm, uint32_t mask) {
 
 /* Every thread appears once, is live, and is on one of the machine's lanes. */
 static bool check_bundle(const struct sm *sm, const struct divergence_bundle *bundle, char *text, size_t size) {
-    if (sm->machine->warp_size < EXEC_LANES && bundle->mask >> sm->machine->warp_size)
+    if (sm->machine->sm.warp_size < EXEC_LANES && bundle->mask >> sm->machine->sm.warp_size)
         return broken(text, size, "pc %u: a bundle has lanes %08" PRIx32 " of %u", bundle->pc, bundle->mask,
-                      sm->machine->warp_size);
+                      sm->machine->sm.warp_size);
     if (bundle->row && bundle->mask & ~bundle->row->live)
         return broken(text, size, "pc %u: ended threads execute", bundle->pc);
     for (uint32_t left = bundle->row ? 0 : bundle->mask; left; left &= left - 1) {

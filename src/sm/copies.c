@@ -104,7 +104,7 @@ static uint32_t take_copy(struct sm_copies *copies, uint64_t cycle) {
 
 /* Fills the request with the next lines of a bulk copy. */
 static void request_lines(const struct sm *sm, struct copy *copy, struct sm_request *request) {
-    const uint64_t line_bytes = sm->machine->l1.line_bytes;
+    const uint64_t line_bytes = sm->machine->l1.cache.line_bytes;
     request->n_transactions = request->next = 0;
     while (copy->left && request->n_transactions < MEM_MAX_TRANSACTIONS) {
         uint32_t lane = (uint32_t)__builtin_ctz(copy->left);
@@ -171,8 +171,8 @@ uint32_t sm_copies_issue(struct sm *sm, const struct divergence_bundle *bundle, 
         request_lines(sm, copy, request);
         queue_bulk(sm, (uint32_t)(request - sm->request));
     } else {
-        request->n_transactions =
-            mem_coalesce(sm->cx.address, lanes, insn->access.bytes, sm->machine->l1.line_bytes, request->transaction);
+        request->n_transactions = mem_coalesce(sm->cx.address, lanes, insn->access.bytes,
+                                               sm->machine->l1.cache.line_bytes, request->transaction);
     }
     return lanes;
 }

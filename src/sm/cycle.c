@@ -71,7 +71,7 @@ static uint64_t pipeline_free(const struct sm *sm) {
 /* A barrel is one pipeline in order: an instruction that takes several cycles in a stage stalls all later ones, as
  * serialised accesses do in Narasiman 2011, 2.2. If lanes fetch for themselves (mimd), each is its own pipeline. */
 static bool stalls_as_one(const struct sm *sm) {
-    return sm->machine->pipeline == CONFIG_PIPELINE_BARREL && !sm->lane_ready;
+    return sm->machine->sm.pipeline == CONFIG_PIPELINE_BARREL && !sm->lane_ready;
 }
 
 /* Returns the ready slots whose unit takes an instruction in this cycle. */

@@ -156,8 +156,8 @@ static inline struct stats_counters fixture_run(const char *const *settings, con
                              .shared_bytes = program->dynamic_shared_offset,
                              .grid_id = 1,
                              .n_sms = 1,
-                             .warp_size = f.machine.warp_size,
-                             .warps_per_sm = f.machine.threads_per_sm / f.machine.warp_size};
+                             .warp_size = f.machine.sm.warp_size,
+                             .warps_per_sm = f.machine.sm.threads / f.machine.sm.warp_size};
     struct sm_program *timing = sm_program_new(program, &f.machine);
     if (!sm_begin_grid(f.sm, &grid, timing, error, sizeof error))
         fail_msg("%s", error);

@@ -284,7 +284,7 @@ uint32_t sm_lanes_ready(const struct sm *sm, uint32_t slot, uint32_t units, uint
 static inline uint32_t sm_occupancy_cycles(const struct sm *sm, const struct sm_timing *timing, uint32_t mask) {
     if (!sm->lane_ready)
         return timing->occupancy_cycles;
-    uint32_t n = (uint32_t)__builtin_popcount(mask), all = sm->machine->warp_size;
+    uint32_t n = (uint32_t)__builtin_popcount(mask), all = sm->machine->sm.warp_size;
     return (timing->occupancy_cycles * n + all - 1) / all;
 }
 /* Prefetches the data of the group's instruction at pc, and the scoreboard entries of the one after it, into the host's

@@ -51,14 +51,14 @@ static inline void issue_machine_instructions(struct sm *sm, uint32_t scheduler,
     sm->counters.machine_instructions += n;
     if (n == 0 || timing->is_predicated)
         slot->fetch_ready = cycle + 1;
-    if (timing->is_fence == 2 && slot->fetch_ready < cycle + sm->machine->fence_cycles)
-        slot->fetch_ready = cycle + sm->machine->fence_cycles;
+    if (timing->is_fence == 2 && slot->fetch_ready < cycle + sm->machine->lowering.fence_cycles)
+        slot->fetch_ready = cycle + sm->machine->lowering.fence_cycles;
     if (n > 1) {
         sm->issue_free[scheduler] = cycle + n;
         if (slot->fetch_ready < cycle + n)
             slot->fetch_ready = cycle + n;
         if (timing->is_reconvergence)
-            slot->fetch_ready += sm->machine->reconverge_cycles;
+            slot->fetch_ready += sm->machine->lowering.reconverge_cycles;
     }
 }
 
@@ -83,7 +83,7 @@ static __attribute__((noinline)) void take_slow_path(struct sm *sm, uint32_t sch
 static inline void part(struct sm *sm, struct sm_slot *slot, uint32_t before) {
     const struct divergence_group *group = slot->group;
     if (group && group->status == DIVERGENCE_RUNS && (before & ~group->mask))
-        slot->fetch_ready += sm->machine->diverge_cycles;
+        slot->fetch_ready += sm->machine->lowering.diverge_cycles;
 }
 
 /* Shows the scheduler the least progress of the bundle's rows. */

@@ -54,27 +54,27 @@ static void set_destinations(struct sm *sm, uint32_t s, const struct sm_timing *
 static void access_shared(struct sm *sm, uint32_t s, const struct sm_timing *timing, const struct exec_insn *insn,
                           uint32_t mask, uint64_t cycle) {
     struct sm_slot *slot = &sm->slot[s];
-    uint32_t bytes = (uint32_t)insn->access.bytes * insn->access.n, banks = sm->machine->shared_banks;
+    uint32_t bytes = (uint32_t)insn->access.bytes * insn->access.n, banks = sm->machine->shared.banks;
     bool has_span = mask == ~0u && (insn->opcode == PTX_OP_LD || insn->opcode == PTX_OP_ST);
     unsigned passes = has_span && mem_is_one_round(sm->cx.span.low, sm->cx.span.high, bytes, banks)
                           ? 1
                           : mem_bank_conflicts(sm->cx.address, mask, bytes, banks);
     if (timing->is_atomic && timing->atomic_kind != ISA_ATOMIC_COUNTING &&
-        sm->machine->l2_atomic_cycles > 0) { /* one by one here, too */
+        sm->machine->atomics.slice_cycles > 0) { /* one by one here, too */
         unsigned most = mem_most_lanes_of_address(sm->cx.address, mask);
         passes = most > passes ? most : passes;
     }
     uint32_t occupancy = sm_occupancy_cycles(sm, timing, mask);
     uint64_t extra = passes > occupancy ? passes : occupancy;
-    uint64_t ready = cycle + sm->machine->shared_cycles + extra - occupancy;
+    uint64_t ready = cycle + sm->machine->shared.latency_cycles + extra - occupancy;
     if (timing->atomic_kind == ISA_ATOMIC_RETRIED) { /* each round, one lane of a bank succeeds */
-        extra = (uint64_t)passes * sm->machine->shared_retry_busy_cycles;
-        ready = cycle + (uint64_t)passes * sm->machine->shared_retry_cycles;
+        extra = (uint64_t)passes * sm->machine->atomics.retry_busy_cycles;
+        ready = cycle + (uint64_t)passes * sm->machine->atomics.retry_cycles;
     }
     sm_occupy_unit(sm, SM_UNIT_LDST, 0, cycle + extra);
     set_destinations(sm, s, timing, mask, ready);
     slot->result_ready = ready > slot->result_ready ? ready : slot->result_ready;
-    if (sm->machine->pipeline == CONFIG_PIPELINE_BARREL)
+    if (sm->machine->sm.pipeline == CONFIG_PIPELINE_BARREL)
         slot->fetch_ready += extra - occupancy;
 }
 
@@ -90,16 +90,17 @@ static bool hits_constant(uint64_t *tags, uint32_t n_lines, uint64_t line) {
 static uint64_t constant_latency(struct sm *sm, const struct sm_timing *timing, uint64_t address, uint64_t cycle) {
     enum { LINE = 64, FAR_LINE = 256 };
     const struct config_machine *machine = sm->machine;
-    uint32_t n_lines = machine->constant_bytes / LINE;
+    uint32_t n_lines = machine->constant_cache.size_bytes / LINE;
     if (!n_lines)
         return timing->latency_cycles;
-    uint64_t *arrives = &sm->constant_arrives[address / LINE % n_lines], latency = machine->constant_miss_cycles;
+    uint64_t *arrives = &sm->constant_arrives[address / LINE % n_lines], latency = machine->constant_cache.miss_cycles;
     if (hits_constant(sm->constant_tag, n_lines, address / LINE)) {
-        bool is_on_its_way = machine->constant_far_cycles && *arrives > cycle + timing->latency_cycles;
+        bool is_on_its_way = machine->constant_cache.far_cycles && *arrives > cycle + timing->latency_cycles;
         return is_on_its_way ? *arrives - cycle : timing->latency_cycles;
     }
-    if (machine->constant_far_cycles && !hits_constant(sm->far_constant_tag, SM_FAR_CONSTANT_LINES, address / FAR_LINE))
-        latency = machine->constant_far_cycles;
+    if (machine->constant_cache.far_cycles &&
+        !hits_constant(sm->far_constant_tag, SM_FAR_CONSTANT_LINES, address / FAR_LINE))
+        latency = machine->constant_cache.far_cycles;
     *arrives = cycle + latency;
     return latency;
 }
@@ -116,7 +117,7 @@ static void access_constants(struct sm *sm, uint32_t s, const struct sm_timing *
             if (sm->cx.address[__builtin_ctz(others)] == address)
                 left &= ~(1u << __builtin_ctz(others));
     }
-    uint64_t each = timing->unit == SM_UNIT_LDST ? machine->constant_busy_cycles : 0;
+    uint64_t each = timing->unit == SM_UNIT_LDST ? machine->constant_cache.busy_cycles : 0;
     uint64_t busy = n * each, ready = cycle + latency + busy - each;
     if (busy && cycle + busy > sm->unit_free[SM_UNIT_LDST][0])
         sm_occupy_unit(sm, SM_UNIT_LDST, 0, cycle + busy);
@@ -147,15 +148,15 @@ static void set_pace(const struct config_machine *machine, struct sm_request *re
                      const uint64_t address[EXEC_LANES], uint32_t bytes) {
     unsigned n = request->n_transactions;
     request->lines_per_cycle = request->more_cycles = 0;
-    if (!machine->l1_tag_banks || request->kind == MEM_ATOMIC || request->kind == MEM_TEXTURE || !n)
+    if (!machine->unified.tag_banks || request->kind == MEM_ATOMIC || request->kind == MEM_TEXTURE || !n)
         return;
     if (request->is_copy) {
-        uint32_t lines = 4 * machine->shared_banks / machine->l1.line_bytes;
+        uint32_t lines = 4 * machine->shared.banks / machine->l1.cache.line_bytes;
         request->lines_per_cycle = (uint8_t)(lines ? lines : 1);
         return;
     }
-    unsigned cycles = mem_l1_passes(address, request->lanes, bytes, request->transaction, n, machine->l1_tag_banks,
-                                    machine->shared_banks);
+    unsigned cycles = mem_l1_passes(address, request->lanes, bytes, request->transaction, n, machine->unified.tag_banks,
+                                    machine->shared.banks);
     request->lines_per_cycle = (uint8_t)((n + cycles - 1) / cycles);
     request->more_cycles = (uint8_t)(cycles - (n + request->lines_per_cycle - 1) / request->lines_per_cycle);
 }
@@ -170,7 +171,7 @@ void sm_ldst_issue(struct sm *sm, uint32_t s, const struct divergence_bundle *bu
         sm->last_change = cycle;
     enum sm_access access = mask ? resolve(sm, timing, insn, mask) : SM_ACCESS_CONSTANT;
     if (access == SM_ACCESS_CONSTANT) {
-        if (mask && sm->machine->constant_busy_cycles && insn->access.space == PTX_SPACE_CONST)
+        if (mask && sm->machine->constant_cache.busy_cycles && insn->access.space == PTX_SPACE_CONST)
             access_constants(sm, s, timing, mask, cycle);
         return;
     }
@@ -185,7 +186,7 @@ void sm_ldst_issue(struct sm *sm, uint32_t s, const struct divergence_bundle *bu
     const uint64_t *address = sm->cx.address;
     bool is_texture = ptx_opcode_family(insn->opcode) == PTX_FAMILY_TEXTURE;
     uint32_t bytes = is_texture ? sm->cx.texel_bytes : (uint32_t)insn->access.bytes * insn->access.n;
-    uint32_t line_bytes = timing->is_sampled ? sm->machine->texture.line_bytes : sm->machine->l1.line_bytes;
+    uint32_t line_bytes = timing->is_sampled ? sm->machine->texture.line_bytes : sm->machine->l1.cache.line_bytes;
     if (access == SM_ACCESS_LOCAL) {
         local_addresses(sm, bundle->row, mask, local);
         address = local;
@@ -196,7 +197,7 @@ void sm_ldst_issue(struct sm *sm, uint32_t s, const struct divergence_bundle *bu
     if (sm->is_cold)
         for (uint32_t i = 0; timing->copies == SM_COPIES_NONE && i < request->n_transactions; i++)
             mem_warm_access(sm->mem, sm->index, request->transaction[i].line);
-    if (timing->is_atomic && sm->machine->l2_atomic_cycles > 0)
+    if (timing->is_atomic && sm->machine->atomics.slice_cycles > 0)
         request->n_transactions = mem_repeat_atomics(
             address, request->n_transactions, timing->atomic_kind == ISA_ATOMIC_SLOW ? 2 : 1, request->transaction);
     request->next = 0;
@@ -422,7 +423,7 @@ static void tick_bank_queues(struct sm *sm, uint64_t cycle) {
 }
 
 void sm_ldst_tick(struct sm *sm, uint64_t cycle) {
-    if (sm->machine->l1_has_bank_queues)
+    if (sm->machine->l1.has_bank_queues)
         tick_bank_queues(sm, cycle);
     else
         tick_queue(sm, cycle);

@@ -24,24 +24,24 @@ struct sm *sm_new(const struct sm_setup *setup) {
     sm->first_model_kind = sm->divergence->splits_rows ? EXEC_KIND_WARP_MEMORY : EXEC_KIND_BRANCH;
     sm->has_icache = machine->icache.is_present && !machine->icache.is_perfect;
     sm->has_lane_pcs = sm->divergence->joint && sm->divergence->joint->lane_pcs;
-    sm->is_separate =
-        !sm->divergence->chip && !sm->has_lane_pcs && !(sm->has_icache && machine->coherence != CONFIG_COHERENCE_NONE);
-    sm->has_partitions = machine->units == CONFIG_UNITS_PARTITIONED;
+    sm->is_separate = !sm->divergence->chip && !sm->has_lane_pcs &&
+                      !(sm->has_icache && machine->memory.coherence != CONFIG_COHERENCE_NONE);
+    sm->has_partitions = machine->sm.units == CONFIG_UNITS_PARTITIONED;
     sm->has_machine_instructions = isa_is_compiled(isa_target_of(machine));
-    sm->is_scoreboard = machine->pipeline == CONFIG_PIPELINE_SCOREBOARD;
-    sm->cycles_to_next = sm->is_scoreboard                             ? machine->fetch_cycles
-                         : machine->pipeline == CONFIG_PIPELINE_BARREL ? machine->pipeline_stages
-                                                                       : 1;
-    sm->cycles_to_next_after_control = sm->is_scoreboard ? machine->branch_cycles : sm->cycles_to_next;
+    sm->is_scoreboard = machine->sm.pipeline == CONFIG_PIPELINE_SCOREBOARD;
+    sm->cycles_to_next = sm->is_scoreboard                                ? machine->sm.fetch_cycles
+                         : machine->sm.pipeline == CONFIG_PIPELINE_BARREL ? machine->sm.stages
+                                                                          : 1;
+    sm->cycles_to_next_after_control = sm->is_scoreboard ? machine->sm.branch_cycles : sm->cycles_to_next;
     sm->dispatcher = setup->dispatcher;
     sm->checks = setup->checks;
-    sm->n_warps = machine->threads_per_sm / machine->warp_size;
+    sm->n_warps = machine->sm.threads / machine->sm.warp_size;
     sm->n_slots = sm->n_warps;
     if (sm->divergence->n_slots)
         sm->n_slots = sm->divergence->n_slots(setup->divergence_options, machine, sm->n_warps, SCHED_MAX_SLOTS);
     assert(sm->n_warps <= CONFIG_MAX_WARPS && sm->n_slots <= SCHED_MAX_SLOTS); /* config_check(), n_slots() */
-    sm->gets_cold = machine->n_sms * sm->n_slots > SM_WARM_SLOTS;
-    sm->n_schedulers = machine->schedulers;
+    sm->gets_cold = machine->sm.count * sm->n_slots > SM_WARM_SLOTS;
+    sm->n_schedulers = machine->sm.schedulers;
     sm->line_shift =
         (uint32_t)__builtin_ctz(machine->icache.line_bytes / SM_INSTRUCTION_BYTES); /* a line is a power of two */
     sm->slot = base_allocate_aligned(sm->n_slots * sizeof *sm->slot);
@@ -111,25 +111,25 @@ static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 /* Returns the registers that the SM must have for this many threads; 0 if it always has enough (sm.registers=0). */
 static uint32_t registers_of(const struct sm *sm, const struct exec_grid *grid, uint32_t threads) {
-    return sm->machine->registers_per_sm ? threads * grid->program->registers_per_thread : 0;
+    return sm->machine->sm.registers ? threads * grid->program->registers_per_thread : 0;
 }
 
 /* Returns how many blocks the SM holds at once. If 0, error names the resource that is short. */
 static uint32_t blocks_that_fit(const struct sm *sm, const struct exec_grid *grid, char *error, size_t size) {
     const struct config_machine *machine = sm->machine;
     uint32_t threads = grid->block[0] * grid->block[1] * grid->block[2];
-    uint32_t rows = (threads + machine->warp_size - 1) / machine->warp_size;
-    uint32_t registers = registers_of(sm, grid, rows * machine->warp_size);
+    uint32_t rows = (threads + machine->sm.warp_size - 1) / machine->sm.warp_size;
+    uint32_t registers = registers_of(sm, grid, rows * machine->sm.warp_size);
     const struct {
         const char *what;
         uint32_t need, have;
     } limits[] = {
-        {"threads", rows * machine->warp_size, machine->threads_per_sm},
-        {"registers", registers, machine->registers_per_sm},
-        {"bytes of shared memory", grid->shared_bytes + machine->shared_reserved_bytes, machine->shared_bytes},
+        {"threads", rows * machine->sm.warp_size, machine->sm.threads},
+        {"registers", registers, machine->sm.registers},
+        {"bytes of shared memory", grid->shared_bytes + machine->shared.reserved_bytes, machine->shared.size_bytes},
         {"warps", rows, sm->n_warps},
     };
-    uint32_t blocks = machine->blocks_per_sm;
+    uint32_t blocks = machine->sm.blocks;
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         if (!limits[i].need)
             continue;
@@ -145,8 +145,8 @@ static uint32_t blocks_that_fit(const struct sm *sm, const struct exec_grid *gri
 
 /* Returns the number of warps whose registers the SM can hold, whatever their blocks. */
 static uint32_t warps_that_fit(const struct sm *sm, const struct exec_grid *grid) {
-    uint32_t registers = registers_of(sm, grid, sm->machine->warp_size);
-    return registers ? least(sm->n_warps, sm->machine->registers_per_sm / registers) : sm->n_warps;
+    uint32_t registers = registers_of(sm, grid, sm->machine->sm.warp_size);
+    return registers ? least(sm->n_warps, sm->machine->sm.registers / registers) : sm->n_warps;
 }
 
 bool sm_begin_grid(struct sm *sm, const struct exec_grid *grid, const struct sm_program *program, char *error,

@@ -15,7 +15,7 @@
 enum { MOST_REGISTERS = 40 };
 
 static uint16_t passes(const struct config_machine *machine, uint32_t width) {
-    return (uint16_t)((machine->warp_size + width - 1) / width);
+    return (uint16_t)((machine->sm.warp_size + width - 1) / width);
 }
 
 static enum sm_unit unit_of(const struct config_machine *machine, enum isa_unit unit) {
@@ -23,7 +23,7 @@ static enum sm_unit unit_of(const struct config_machine *machine, enum isa_unit 
     case ISA_UNIT_ALU:
         return SM_UNIT_ALU;
     case ISA_UNIT_MULTIPLY:
-        return machine->multiply_width ? SM_UNIT_MULTIPLY : SM_UNIT_ALU;
+        return machine->sm.multiply_width ? SM_UNIT_MULTIPLY : SM_UNIT_ALU;
     case ISA_UNIT_FP64:
         return SM_UNIT_FP64;
     case ISA_UNIT_SFU:
@@ -31,7 +31,7 @@ static enum sm_unit unit_of(const struct config_machine *machine, enum isa_unit 
     case ISA_UNIT_LDST:
         return SM_UNIT_LDST;
     case ISA_UNIT_ARRIVE: /* arrivals are counted beside accesses */
-        return machine->matrix_rate ? SM_UNIT_MATRIX : SM_UNIT_LDST;
+        return machine->matrix.rate ? SM_UNIT_MATRIX : SM_UNIT_LDST;
     }
     return SM_UNIT_ALU;
 }
@@ -42,18 +42,19 @@ static uint16_t occupancy_of(const struct config_machine *machine, enum isa_unit
     case ISA_UNIT_ALU:
         break;
     case ISA_UNIT_MULTIPLY:
-        return passes(machine, machine->multiply_width ? machine->multiply_width : machine->simd_width);
+        return passes(machine, machine->sm.multiply_width ? machine->sm.multiply_width : machine->sm.simd_width);
     case ISA_UNIT_FP64:
-        return (uint16_t)ceil(machine->warp_size / machine->fp64_width);
+        return (uint16_t)ceil(machine->sm.warp_size / machine->sm.fp64_width);
     case ISA_UNIT_SFU:
-        return passes(machine, machine->sfu_width);
+        return passes(machine, machine->sm.sfu_width);
     case ISA_UNIT_LDST:
-        return passes(machine, machine->ldst_width);
+        return passes(machine, machine->sm.ldst_width);
     case ISA_UNIT_ARRIVE: /* 2 cycles for each warp of the SM (barrier) */
-        return (uint16_t)(machine->matrix_rate && machine->units == CONFIG_UNITS_PARTITIONED ? 2 * machine->schedulers
-                                                                                             : 2);
+        return (uint16_t)(machine->matrix.rate && machine->sm.units == CONFIG_UNITS_PARTITIONED
+                              ? 2 * machine->sm.schedulers
+                              : 2);
     }
-    return passes(machine, machine->simd_width);
+    return passes(machine, machine->sm.simd_width);
 }
 
 static uint32_t latency_of(const struct config_machine *machine, enum isa_latency latency) {
@@ -61,15 +62,15 @@ static uint32_t latency_of(const struct config_machine *machine, enum isa_latenc
     case ISA_LATENCY_ALU:
         break;
     case ISA_LATENCY_FP32:
-        return machine->fp32_cycles;
+        return machine->sm.fp32_cycles;
     case ISA_LATENCY_FP64:
-        return machine->fp64_cycles;
+        return machine->sm.fp64_cycles;
     case ISA_LATENCY_SFU:
-        return machine->sfu_cycles;
+        return machine->sm.sfu_cycles;
     case ISA_LATENCY_SHARED:
-        return machine->shared_cycles + 1;
+        return machine->shared.latency_cycles + 1;
     }
-    return machine->alu_cycles;
+    return machine->sm.alu_cycles;
 }
 
 static void use_unit(const struct config_machine *machine, const struct isa_insn *lowered, struct sm_timing *timing) {
@@ -84,14 +85,14 @@ static void cost_of_arithmetic(const struct config_machine *machine, const struc
     enum { PER_PAIR = 2, FEW = 2 };
     static const enum sm_work works[] = {
         [ISA_WORK_INTEGER] = SM_WORK_INTEGER, [ISA_WORK_FLOAT] = SM_WORK_FLOAT, [ISA_WORK_SPECIAL] = SM_WORK_SPECIAL};
-    bool has_every_lane_one = machine->sfu_width >= machine->simd_width;
+    bool has_every_lane_one = machine->sm.sfu_width >= machine->sm.simd_width;
     unsigned n = lowered->parts / ISA_PARTS, more = n > 1 ? n - 1 : 0;
     use_unit(machine, lowered, timing);
     timing->work = (uint8_t)works[lowered->work];
     timing->has_slow_path = lowered->has_slow_path;
     unsigned latency =
         lowered->is_sequence ? timing->latency_cycles * lowered->passes : timing->latency_cycles + lowered->passes - 1u;
-    timing->latency_cycles = (uint16_t)(latency + more * (n <= FEW ? PER_PAIR : machine->alu_cycles));
+    timing->latency_cycles = (uint16_t)(latency + more * (n <= FEW ? PER_PAIR : machine->sm.alu_cycles));
     if (!(lowered->is_sequence && has_every_lane_one))
         timing->occupancy_cycles = (uint16_t)(timing->occupancy_cycles * lowered->passes);
     if (!lowered->parts) /* a part of another one */
@@ -107,13 +108,13 @@ static void cost_of_matrices(const struct config_machine *machine, const struct 
     bool is_double = a.element == PTX_ELEMENT_F64,
          is_integer = ptx_matrix_fragment(insn, PTX_MATRIX_D).element == PTX_ELEMENT_S32;
     uint32_t products = a.n_matrices * a.rows * a.columns * insn->matrix->n;
-    uint32_t bits = is_double ? F64_BITS : ptx_element_bits(a.element), per_cycle = 16 * machine->matrix_rate;
+    uint32_t bits = is_double ? F64_BITS : ptx_element_bits(a.element), per_cycle = 16 * machine->matrix.rate;
     uint32_t cycles =
-        machine->matrix_rate ? (products * bits + per_cycle - 1) / per_cycle : 1; /* without a unit: refused */
+        machine->matrix.rate ? (products * bits + per_cycle - 1) / per_cycle : 1; /* without a unit: refused */
     timing->unit = SM_UNIT_MATRIX;
     timing->work = is_integer ? SM_WORK_INTEGER : SM_WORK_FLOAT;
     timing->occupancy_cycles = (uint16_t)(cycles < UINT16_MAX ? cycles : UINT16_MAX);
-    timing->latency_cycles = (uint16_t)(machine->matrix_cycles + timing->occupancy_cycles - 1);
+    timing->latency_cycles = (uint16_t)(machine->matrix.latency_cycles + timing->occupancy_cycles - 1);
 }
 
 static bool is_store(const struct exec_insn *insn, const struct ptx_instruction *source) {
@@ -145,26 +146,26 @@ static void cost_of_access(const struct config_machine *machine, const struct ex
     timing->is_store = is_store(insn, source);
     timing->is_load = !timing->is_store && !timing->is_atomic;
     timing->atomic_kind =
-        lowered->atomic == ISA_ATOMIC_RETRIED && !machine->shared_retry_cycles ? ISA_ATOMIC_PLAIN : lowered->atomic;
+        lowered->atomic == ISA_ATOMIC_RETRIED && !machine->atomics.retry_cycles ? ISA_ATOMIC_PLAIN : lowered->atomic;
     timing->is_sampled = machine->texture.is_present && (insn->opcode == PTX_OP_TEX || insn->opcode == PTX_OP_TLD4);
     timing->holds_row = insn->flags & EXEC_FLAG_HOLDS_ROW;
-    timing->passes_l1 = machine->l1_bypass && source && passes_l1(insn, source);
+    timing->passes_l1 = machine->l1.bypass && source && passes_l1(insn, source);
     timing->unit = SM_UNIT_LDST;
     timing->work = SM_WORK_MEMORY;
-    timing->occupancy_cycles = passes(machine, machine->ldst_width);
-    timing->latency_cycles = (uint16_t)machine->alu_cycles;
+    timing->occupancy_cycles = passes(machine, machine->sm.ldst_width);
+    timing->latency_cycles = (uint16_t)machine->sm.alu_cycles;
     bool is_shared = insn->opcode == PTX_OP_LDMATRIX || insn->opcode == PTX_OP_STMATRIX; /* generic addresses too */
     switch (is_shared ? PTX_SPACE_SHARED : space) {
     case PTX_SPACE_PARAM:
     case PTX_SPACE_CONST:
         timing->access = SM_ACCESS_CONSTANT;
-        if (machine->constant_cycles)
-            timing->latency_cycles = (uint16_t)machine->constant_cycles;
+        if (machine->sm.constant_cycles)
+            timing->latency_cycles = (uint16_t)machine->sm.constant_cycles;
         break;
     case PTX_SPACE_SHARED:
         timing->access = SM_ACCESS_SHARED;
         if (source && source->matrix) /* where a model executes it, which knows no bank conflicts */
-            timing->latency_cycles = (uint16_t)machine->shared_cycles;
+            timing->latency_cycles = (uint16_t)machine->shared.latency_cycles;
         break;
     case PTX_SPACE_LOCAL:
         timing->access = SM_ACCESS_LOCAL;
@@ -179,7 +180,7 @@ static void cost_of_access(const struct config_machine *machine, const struct ex
  * tree_traverse adds like any addition (Narasiman 2014, 7.1 and 7.2.1). */
 static uint16_t prefix_cycles(const struct config_machine *machine, const struct exec_insn *insn) {
     bool sums_predicates = insn->opcode == PTX_OP_COND_ACC || insn->opcode == PTX_OP_TREE_TRAVERSE;
-    return (uint16_t)(sums_predicates ? machine->prefix_cycles : 0);
+    return (uint16_t)(sums_predicates ? machine->sm.prefix_cycles : 0);
 }
 
 static enum sm_copies_role role_of_copy(const struct exec_insn *insn, const struct ptx_instruction *source) {
@@ -211,7 +212,7 @@ static uint16_t bank_conflicts(const struct config_machine *machine, const struc
     enum { MOST_BANKS = 64, PLACE_BYTES = EXEC_LANES * 4 };
     uint8_t n_in_bank[MOST_BANKS] = {0};
     uint8_t most = 1;
-    if (!machine->register_banks || machine->register_banks > MOST_BANKS)
+    if (!machine->sm.register_banks || machine->sm.register_banks > MOST_BANKS)
         return 0;
     for (unsigned i = 0; i < insn->n_src; i++) {
         struct exec_operand operand = insn->operand[insn->n_dst + i];
@@ -221,7 +222,7 @@ static uint16_t bank_conflicts(const struct config_machine *machine, const struc
                               insn->operand[insn->n_dst + j].base == operand.base;
         if (is_read_before)
             continue;
-        uint8_t *count = &n_in_bank[operand.offset / PLACE_BYTES % machine->register_banks];
+        uint8_t *count = &n_in_bank[operand.offset / PLACE_BYTES % machine->sm.register_banks];
         if (++*count > most)
             most = *count;
     }
@@ -252,8 +253,8 @@ static void cost(const struct config_machine *machine, const struct exec_insn *i
     } else {
         timing->unit = SM_UNIT_ALU;
         timing->work = timing->is_control || insn->kind == EXEC_KIND_NOTHING ? SM_WORK_CONTROL : SM_WORK_INTEGER;
-        timing->occupancy_cycles = passes(machine, machine->simd_width);
-        timing->latency_cycles = (uint16_t)machine->alu_cycles;
+        timing->occupancy_cycles = passes(machine, machine->sm.simd_width);
+        timing->latency_cycles = (uint16_t)machine->sm.alu_cycles;
     }
     if (lowered->is_exception)
         use_unit(machine, lowered, timing);
@@ -350,7 +351,7 @@ struct sm_program *sm_program_new(const struct exec_program *exec, const struct 
             if (exec->source[pc])
                 collect_registers(program, exec->source[pc], &program->timing[pc]);
         }
-        if (machine->multiply_width)
+        if (machine->sm.multiply_width)
             share_units(function, lowered, program->timing);
         program->n_registers += function->ptx->n_registers;
         free(lowered);

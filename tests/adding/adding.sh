@@ -74,8 +74,8 @@ printf '%s\n' '# Ours: a GTX 480 with four SMs.' 'extends: gtx480' 'name: gtx480
 
 say "a machine option"
 after src/config/options.def '^CONFIG_OPTION\("sm\.blocks"' \
-    'CONFIG_OPTION("sm.spare", UINT, spare, "3", "0..64", "", "SMs that are switched off")'
-after src/config/machine.h '^    uint32_t n_sms;' '    uint32_t spare;'
+    'CONFIG_OPTION("sm.spare", UINT, sm.spare, "3", "0..64", "", "SMs that are switched off")'
+after src/config/machine.h '^    uint32_t threads, blocks' '    uint32_t spare;'
 
 say "a target"
 sed -e 's/isa_sm_80 = {/isa_sm_86 = {/' -e 's/\.name = "sm_80"/.name = "sm_86"/' src/isa/sm_80.c >src/isa/sm_86.c

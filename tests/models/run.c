@@ -21,7 +21,7 @@ static void add_machine(struct machines *machines, const char *name, const char 
         fprintf(stderr, "%s\n", error);
         exit(1);
     }
-    machine->max_cycles = MOST_CYCLES;
+    machine->limits.max_cycles = MOST_CYCLES;
 }
 
 /* One machine of each kind, made small. timing/machines runs the workloads on every machine of the folder. */
@@ -55,12 +55,12 @@ static struct gpu_config config_for(const struct target *target, struct config_m
     snprintf(machine->divergence, sizeof machine->divergence, "%s", target->divergence);
     snprintf(config.scheduler, sizeof config.scheduler, "%s", target->scheduler);
     if (target->n_sms)
-        machine->n_sms = target->n_sms;
+        machine->sm.count = target->n_sms;
     config.machine = machine;
-    config.n_sms = machine->n_sms;
-    config.threads_per_sm = machine->threads_per_sm;
-    config.blocks_per_sm = machine->blocks_per_sm;
-    config.threads_per_block = machine->threads_per_block;
+    config.n_sms = machine->sm.count;
+    config.threads_per_sm = machine->sm.threads;
+    config.blocks_per_sm = machine->sm.blocks;
+    config.threads_per_block = machine->sm.threads_per_block;
     config.check_every = check_every;
     config.keeps_step = target->keeps_step;
     return config;
@@ -123,7 +123,7 @@ static void load_and_launch(const struct program *program, const struct text *te
     struct ptx_messages messages = {0};
     struct gpu_module *module = gpu_module_load(gpu, "random.ptx", text->data, text->length, &messages);
     struct gpu_kernel *kernel = module ? gpu_module_kernel(module, "k", &messages) : NULL;
-    bool is_narrow = target->machine && target->machine->warp_size < EXEC_LANES;
+    bool is_narrow = target->machine && target->machine->sm.warp_size < EXEC_LANES;
     if (!kernel)
         snprintf(outcome->error, sizeof outcome->error, "%s", messages.text ? messages.text : "no kernel");
     else if (is_narrow && gpu_kernel_program(kernel)->uses_warps)
@@ -142,7 +142,7 @@ void run_program(const struct program *program, const struct text *text, const s
     struct gpu_config config = config_for(target, &machine, check_every);
     struct gpu_error error = {.status = GPU_OK};
     if (is_refused(target, NULL, outcome->error, sizeof outcome->error) ||
-        (target->machine && program_threads(program) > machine.threads_per_block)) {
+        (target->machine && program_threads(program) > machine.sm.threads_per_block)) {
         outcome->is_refused = true;
         return;
     }

@@ -39,12 +39,12 @@
 void divergence_compact_start(struct divergence_compact *compact, const struct divergence_setup *setup) {
     const struct config_machine *machine = setup->machine;
     *compact = (struct divergence_compact){.setup = *setup};
-    switch (machine->pipeline) {
+    switch (machine->sm.pipeline) {
     case CONFIG_PIPELINE_BARREL:
-        compact->branch_cycles = machine->pipeline_stages;
+        compact->branch_cycles = machine->sm.stages;
         break;
     case CONFIG_PIPELINE_SCOREBOARD:
-        compact->branch_cycles = machine->branch_cycles;
+        compact->branch_cycles = machine->sm.branch_cycles;
         break;
     case CONFIG_PIPELINE_SWITCH_ON_ACCESS:
         compact->branch_cycles = 1;

@@ -64,7 +64,7 @@ static uint32_t restore(struct divergence_compact_block *block, struct divergenc
 
 /* Slots that the block may need: one for each row, or, after threads have left, as many as the others fill. */
 void divergence_compact_keep_slots(struct divergence_compact *compact, struct divergence_compact_block *block) {
-    uint32_t n_threads = 0, warp_size = compact->setup.machine->warp_size, needed = block->n_local_rows;
+    uint32_t n_threads = 0, warp_size = compact->setup.machine->sm.warp_size, needed = block->n_local_rows;
     for (uint32_t r = 0; r < block->n_rows && (block->has_left || !block->stack.depth); r++) {
         uint32_t row = 0;
         for (uint32_t i = 0; i < block->stack.depth; i++)
@@ -109,7 +109,7 @@ static void depart(struct divergence_compact *compact, struct divergence_compact
  * 0: no thread is left. */
 static uint32_t muster(struct divergence_compact *compact, struct divergence_compact_block *block,
                        struct divergence_compacted *compacted, uint64_t cycle) {
-    uint32_t n = 0, warp_size = compact->setup.machine->warp_size;
+    uint32_t n = 0, warp_size = compact->setup.machine->sm.warp_size;
     while (!n && block->stack.depth) {
         const struct divergence_entry *top = divergence_stack_top(&block->stack);
         block->is_packed = divergence_compact_is_packed(block);

@@ -9,10 +9,10 @@ void divergence_splits_init(struct divergence_splits *splits, const struct diver
                             const struct divergence_splits_rules *rules) {
     splits->setup = *setup;
     splits->rules = *rules;
-    splits->row_threads = setup->machine->warp_size;
+    splits->row_threads = setup->machine->sm.warp_size;
     splits->rows_per_warp = rules->warp_threads > splits->row_threads ? rules->warp_threads / splits->row_threads : 1;
     if (!splits->rules.n_entries)
-        splits->rules.n_entries = setup->machine->threads_per_sm;
+        splits->rules.n_entries = setup->machine->sm.threads;
     splits->table = base_allocate(splits->rules.n_entries, sizeof(struct divergence_split *));
 }
 

@@ -87,16 +87,16 @@ struct fixture *fixture_open(const struct divergence_ops *ops, const char *model
     f->blocks_per_sm = fixture_or(shape->blocks_per_sm, most);
     assert_true(f->n_sms <= FIXTURE_SMS && f->blocks_per_sm <= FIXTURE_BLOCKS);
     uint32_t n_warps = (block + warp_size - 1) / warp_size * f->blocks_per_sm;
-    f->machine =
-        (struct config_machine){.name = "fixture",
-                                .n_sms = f->n_sms,
-                                .warp_size = warp_size,
-                                .simd_width = warp_size,
-                                .threads_per_sm = n_warps * warp_size,
-                                .blocks_per_sm = f->blocks_per_sm,
-                                .threads_per_block = 1024,
-                                .pipeline = shape->is_scoreboard ? CONFIG_PIPELINE_SCOREBOARD : CONFIG_PIPELINE_BARREL,
-                                .schedulers = 1};
+    f->machine = (struct config_machine){
+        .name = "fixture",
+        .sm = {.count = f->n_sms,
+               .warp_size = warp_size,
+               .simd_width = warp_size,
+               .threads = n_warps * warp_size,
+               .blocks = f->blocks_per_sm,
+               .threads_per_block = 1024,
+               .pipeline = shape->is_scoreboard ? CONFIG_PIPELINE_SCOREBOARD : CONFIG_PIPELINE_BARREL,
+               .schedulers = 1}};
     f->n_slots = shape->n_slots ? shape->n_slots
                  : ops->n_slots ? ops->n_slots(f->options, &f->machine, n_warps, FIXTURE_SLOTS)
                                 : n_warps;

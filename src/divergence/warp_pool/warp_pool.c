@@ -19,7 +19,7 @@ uint32_t divergence_warp_pool_n_slots(const void *options, const struct config_m
 void divergence_warp_pool_start(struct divergence_warp_pool *pool, const struct divergence_setup *setup,
                                 size_t warp_bytes) {
     *pool = (struct divergence_warp_pool){.setup = *setup, .warp_bytes = warp_bytes};
-    pool->all_lanes = setup->machine->warp_size == EXEC_LANES ? ~0u : (1u << setup->machine->warp_size) - 1;
+    pool->all_lanes = setup->machine->sm.warp_size == EXEC_LANES ? ~0u : (1u << setup->machine->sm.warp_size) - 1;
 }
 
 static void free_warp(struct divergence_dynamic_warp *warp) {
