@@ -95,6 +95,40 @@ def test_device():
         gpu.free(memory)
 
 
+def double(gpu):
+    """Doubles a thousand numbers and returns the launch."""
+    module, memory = gpu.load(TWICE), gpu.malloc(4000)
+    gpu.copy_to(memory, array.array("f", range(1000)))
+    launch = module.launch("twice", grid=4, block=256, arguments=[heddle.u64(memory), heddle.f32(2), heddle.u32(1000)])
+    assert list(array.array("f", gpu.copy_from(memory, 4000))) == [2.0 * n for n in range(1000)]
+    return launch
+
+
+def test_timed_device():
+    with heddle.Device("gtx480", scheduler="gto", set={"sm.count": 2}) as gpu:
+        first, second = double(gpu), double(gpu)
+        assert isinstance(first.cycles, int) and first.cycles > 100, first.cycles
+        assert gpu.total()["cycles"] == first.cycles + second.cycles
+        assert [launch.cycles for launch in gpu.launches()] == [first.cycles, second.cycles]
+        assert first.statistics()["warp_instructions"] == first.warp_instructions > 0
+        assert abs(first.ipc - first.thread_instructions / first.cycles) < 1e-9
+        expect_error("did you mean 'cycles'?", lambda: first["cycle"])
+        assert not hasattr(first, "nosuch")
+    expect_error("closed", lambda: first["cycles"])
+    with heddle.Device() as gpu:
+        launch = double(gpu)
+        assert "cycles" not in launch.statistics() and launch.threads == 1024
+    expect_error("h200", lambda: heddle.Device("h2000"))
+
+
+def test_table():
+    rows = heddle.table(double, ["cycles", "threads"], machine=["gtx480"], scheduler=["lrr", "gto"],
+                        set=[{}, {"l2.latency": 900}])
+    assert rows[0] == ["machine", "scheduler", "set", "cycles", "threads"] and len(rows) == 5, rows
+    assert all(row[4] == 1024 for row in rows[1:]), rows
+    assert rows[2][3] > rows[1][3] + 500 and rows[4][3] > rows[3][3] + 500, rows
+
+
 def test_wrong_places():
     """Before the library is loaded: what the variables name is no Heddle."""
     command, library = os.environ["HEDDLE"], os.environ["HEDDLE_LIBRARY"]
@@ -108,6 +142,8 @@ def test_wrong_places():
 
 test_wrong_places()
 test_device()
+test_timed_device()
+test_table()
 test_run()
 test_sweep()
 print("all good")

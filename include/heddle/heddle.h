@@ -15,8 +15,9 @@
  * docs/examples/api.c is this program with error handling. Link with -lheddle (pkg-config heddle).
  *
  * Every function that can fail returns a status. heddle_last_error() then returns the reason in words. Kernels execute
- * functionally, and heddle_launch() returns when the kernel has ended. Devices are independent of each other. Only one
- * thread at a time may use a device. Kernels print to standard output.
+ * functionally, or timed on the machine that the settings name: heddle_statistic() then returns cycles and all other
+ * statistics. heddle_launch() returns when the kernel has ended. Devices are independent of each other. Only one thread
+ * at a time may use a device. Kernels print to standard output.
  *
  * The API only grows: HEDDLE_API_VERSION increases, functions keep their meaning, and structures carry their size and
  * get new fields only at their end, so that programs compiled against an older header still work. */
@@ -30,7 +31,7 @@ extern "C" {
 #endif
 
 #define HEDDLE_API __attribute__((visibility("default")))
-#define HEDDLE_API_VERSION 1
+#define HEDDLE_API_VERSION 2
 
 struct heddle_device;
 struct heddle_module;
@@ -60,18 +61,25 @@ struct heddle_settings {
     uint64_t memory_bytes;     /* device memory */
     uint64_t max_instructions; /* limit per warp and launch, to end endless loops */
     double timeout_seconds;    /* host time since the device was created; the default is no limit */
+    /* Since version 2: */
+    const char *machine;    /* a name ("gtx480") or a YAML file; NULL: kernels execute functionally */
+    const char *scheduler;  /* such as "gto" or "./mine.so"; NULL: the machine's own */
+    const char *divergence; /* such as "dwf" or "tbc:meet=every"; NULL: the machine's own */
+    const char *const *set; /* options of the machine, such as "l1.size=32K"; NULL, or NULL after the last */
+    uint32_t host_threads;  /* for timed launches; their number never changes a result */
 };
 #define HEDDLE_SETTINGS                                                                                                \
-    { sizeof(struct heddle_settings), 0, 0, 0.0 }
+    { sizeof(struct heddle_settings), 0, 0, 0.0, NULL, NULL, NULL, NULL, 0 }
 
-/* Creates a device; settings may be NULL. */
+/* Creates a device; settings may be NULL. After a failure *device is NULL, and heddle_last_error(NULL) has the reason.
+ * Machines are found by name beside the library, or in the folder that the variable HEDDLE_MACHINES names. */
 HEDDLE_API enum heddle_status heddle_device_create(struct heddle_device **device,
                                                    const struct heddle_settings *settings);
 /* Destroys the device with its modules and memory. NULL is allowed. */
 HEDDLE_API void heddle_device_destroy(struct heddle_device *device);
 
 /* Returns why the last failing call on this device failed: one or more lines, without a newline at the end, or "" if
- * none has failed. Valid until the next failure. */
+ * none has failed. With NULL: why this thread's last heddle_device_create() failed. Valid until the next failure. */
 HEDDLE_API const char *heddle_last_error(const struct heddle_device *device);
 
 /* ---- Memory ------------------------------------------------------------------------------------------------------ */
@@ -124,6 +132,18 @@ struct heddle_counters {
 /* Returns the counters of all launches so far, and of the last one. `size` is sizeof *counters. */
 HEDDLE_API void heddle_counters(const struct heddle_device *device, struct heddle_counters *counters, size_t size);
 HEDDLE_API void heddle_last_counters(const struct heddle_device *device, struct heddle_counters *counters, size_t size);
+
+/* ---- Statistics -------------------------------------------------------------------------------------------------- */
+
+/* Returns the number of launches so far. */
+HEDDLE_API uint32_t heddle_launch_count(const struct heddle_device *device);
+/* Returns the name of each statistic, from index 0 on, and NULL after the last. docs/statistics.md explains them. */
+HEDDLE_API const char *heddle_statistic_name(uint32_t index);
+/* Reads a statistic of one launch, counted from 1, or of all launches (0). A ratio without a denominator is NaN.
+ * HEDDLE_NOT_FOUND: no such statistic. HEDDLE_INVALID: no such launch, or the statistic exists only on timed devices.
+ */
+HEDDLE_API enum heddle_status heddle_statistic(struct heddle_device *device, uint32_t launch, const char *name,
+                                               double *value);
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,6 @@
 /* The public C API (include/heddle/heddle.h) over the device. It checks a caller's arguments and turns messages into
- * heddle_last_error(), but adds no behaviour. A module handle of the API is a struct gpu_module. */
+ * heddle_last_error(), but adds no behaviour. A module handle of the API is a struct gpu_module. machine.c builds the
+ * machine of a timed device. */
 #include "heddle/heddle.h"
 
 #include <inttypes.h>
@@ -8,14 +9,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/machine.h"
+#include "base/text.h"
 #include "gpu/gpu.h"
+#include "report/report.h"
 
 enum { ALIGNMENT = 256 };
 
 struct heddle_device {
     struct gpu *gpu;
-    char *error; /* malloc'ed; NULL: none yet */
+    struct config_machine *machine; /* malloc'ed; NULL: the device is functional */
+    struct report_target target;    /* of the machine, for statistics derived from counters */
+    char *error;                    /* malloc'ed; NULL: none yet */
 };
+
+/* Why this thread's last heddle_device_create() failed: there is no device to keep it. */
+static _Thread_local char creation_error[CONFIG_ERROR_BYTES];
 
 /* ---- Errors ------------------------------------------------------------------------------------------------------ */
 
@@ -65,7 +74,9 @@ static enum heddle_status status_of(enum gpu_status status) {
 }
 
 const char *heddle_last_error(const struct heddle_device *device) {
-    return device && device->error ? device->error : "";
+    if (!device)
+        return creation_error;
+    return device->error ? device->error : "";
 }
 
 /* ---- The library and devices ------------------------------------------------------------------------------------- */
@@ -74,37 +85,70 @@ const char *heddle_version(void) { return HEDDLE_VERSION; }
 unsigned heddle_api_version(void) { return HEDDLE_API_VERSION; }
 
 /* A program compiled against an older header knows fewer fields. */
-static struct gpu_config config_of(const struct heddle_settings *settings) {
-    struct gpu_config config = gpu_default_config();
+static struct heddle_settings known_settings(const struct heddle_settings *settings) {
     struct heddle_settings known = {0};
     if (settings)
         memcpy(&known, settings, settings->size < sizeof known ? settings->size : sizeof known);
-    if (known.memory_bytes)
-        config.memory_bytes = known.memory_bytes;
-    if (known.max_instructions)
-        config.max_instructions = known.max_instructions;
-    config.timeout_seconds = known.timeout_seconds;
-    return config;
+    return known;
+}
+
+/* Loads the machine and takes the device's shape from it. */
+static enum heddle_status use_machine(struct heddle_device *device, const struct heddle_settings *settings,
+                                      struct gpu_config *config) {
+    device->machine = malloc(sizeof *device->machine);
+    if (!device->machine) {
+        snprintf(creation_error, sizeof creation_error, "%s", out_of_memory);
+        return HEDDLE_NO_MEMORY;
+    }
+    if (!api_load_machine(device->machine, settings, creation_error, sizeof creation_error))
+        return HEDDLE_INVALID;
+    gpu_config_use(config, device->machine);
+    config->n_threads = settings->host_threads;
+    device->target = (struct report_target){
+        .machine = device->machine->name,
+        .scheduler = device->machine->scheduler,
+        .divergence = device->machine->divergence,
+        .lanes = device->machine->sm.warp_size,
+        .channels = device->machine->dram.channels,
+    };
+    return HEDDLE_OK;
+}
+
+static enum heddle_status open_device(struct heddle_device *device, const struct heddle_settings *settings) {
+    struct gpu_error error = {.status = GPU_OK};
+    struct gpu_config config = gpu_default_config();
+    if (settings->memory_bytes)
+        config.memory_bytes = settings->memory_bytes;
+    if (settings->max_instructions)
+        config.max_instructions = settings->max_instructions;
+    config.timeout_seconds = settings->timeout_seconds;
+    enum heddle_status status = api_is_timed(settings) ? use_machine(device, settings, &config) : HEDDLE_OK;
+    if (status != HEDDLE_OK)
+        return status;
+    device->gpu = gpu_new(&config, &error);
+    if (!device->gpu)
+        snprintf(creation_error, sizeof creation_error, "%s", error.message);
+    return status_of(error.status);
 }
 
 enum heddle_status heddle_device_create(struct heddle_device **device, const struct heddle_settings *settings) {
-    struct gpu_error error = {.status = GPU_OK};
-    struct gpu_config config = config_of(settings);
+    struct heddle_settings known = known_settings(settings);
+    creation_error[0] = '\0';
     *device = calloc(1, sizeof **device);
-    if (!*device)
-        return HEDDLE_NO_MEMORY;
-    (*device)->gpu = gpu_new(&config, &error);
-    if ((*device)->gpu)
-        return HEDDLE_OK;
-    free(*device);
+    enum heddle_status status = *device ? open_device(*device, &known) : HEDDLE_NO_MEMORY;
+    if (status == HEDDLE_OK)
+        return status;
+    heddle_device_destroy(*device);
     *device = NULL;
-    return status_of(error.status);
+    return status;
 }
 
 void heddle_device_destroy(struct heddle_device *device) {
     if (!device)
         return;
-    gpu_free(device->gpu);
+    if (device->gpu)
+        gpu_free(device->gpu);
+    free(device->machine);
     free(device->error);
     free(device);
 }
@@ -265,4 +309,55 @@ void heddle_last_counters(const struct heddle_device *device, struct heddle_coun
     const struct gpu_launch_record *launches = gpu_launches(device->gpu, &count);
     struct stats_counters none = {0};
     copy_counters(count ? &launches[count - 1].counters : &none, count ? 1 : 0, counters, size);
+}
+
+/* ---- Statistics -------------------------------------------------------------------------------------------------- */
+
+uint32_t heddle_launch_count(const struct heddle_device *device) {
+    uint32_t count;
+    gpu_launches(device->gpu, &count);
+    return count;
+}
+
+/* Statistics are the counters, then those derived from them. */
+const char *heddle_statistic_name(uint32_t index) {
+    if (index < STATS_N_COUNTERS)
+        return stats_list[index].name;
+    index -= STATS_N_COUNTERS;
+    return index < report_n_derived ? report_derived[index].name : NULL;
+}
+
+static bool is_timed_only(uint32_t index) {
+    return index < STATS_N_COUNTERS ? stats_list[index].when != STATS_ALWAYS
+                                    : report_derived[index - STATS_N_COUNTERS].is_timed;
+}
+
+/* Finds the index of a statistic. Returns false, with the reason in the device, if there is none. */
+static bool find_statistic(struct heddle_device *device, const char *name, uint32_t *index) {
+    struct base_nearest nearest = base_nearest_to(name);
+    const char *offer;
+    for (*index = 0; (offer = heddle_statistic_name(*index)); ++*index) {
+        if (strcmp(offer, name) == 0)
+            return true;
+        base_nearest_offer(&nearest, offer);
+    }
+    fail(device, HEDDLE_NOT_FOUND, "no statistic is called '%s'%s%s%s", name, nearest.best ? "; did you mean '" : "",
+         nearest.best ? nearest.best : "", nearest.best ? "'?" : "");
+    return false;
+}
+
+enum heddle_status heddle_statistic(struct heddle_device *device, uint32_t launch, const char *name, double *value) {
+    uint32_t index, count;
+    const struct gpu_launch_record *launches = gpu_launches(device->gpu, &count);
+    if (!find_statistic(device, name, &index))
+        return HEDDLE_NOT_FOUND;
+    if (launch > count)
+        return fail(device, HEDDLE_INVALID, "launch %" PRIu32 " of %" PRIu32 " has no statistics", launch, count);
+    if (is_timed_only(index) && !device->machine)
+        return fail(device, HEDDLE_INVALID, "'%s' needs a timed device: the settings name no machine", name);
+    struct stats_counters counters = launch ? launches[launch - 1].counters : gpu_totals(device->gpu);
+    *value = index < STATS_N_COUNTERS
+                 ? (double)counters.value[index]
+                 : report_derived[index - STATS_N_COUNTERS].value(&counters, device->machine ? &device->target : NULL);
+    return HEDDLE_OK;
 }

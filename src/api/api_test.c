@@ -182,9 +182,111 @@ static void memory_is_checked(void **state) {
     assert_int_equal(launch_add(fixture, 1, 1), HEDDLE_FAULT);
 }
 
+/* Loads the kernels on a timed device. */
+static struct fixture make_timed(const char *const *set) {
+    struct heddle_settings settings = HEDDLE_SETTINGS;
+    struct fixture fixture;
+    settings.machine = "gtx480";
+    settings.scheduler = "gto";
+    settings.set = set;
+    if (heddle_device_create(&fixture.device, &settings) != HEDDLE_OK)
+        fail_msg("%s", heddle_last_error(NULL));
+    assert_int_equal(heddle_module_load(fixture.device, "k.ptx", kernels, strlen(kernels), &fixture.module), HEDDLE_OK);
+    assert_int_equal(heddle_malloc(fixture.device, 128, &fixture.numbers), HEDDLE_OK);
+    assert_int_equal(launch_add(&fixture, 32, 3), HEDDLE_OK);
+    return fixture;
+}
+
+static double statistic(struct heddle_device *device, uint32_t launch, const char *name) {
+    double value = -1;
+    if (heddle_statistic(device, launch, name, &value) != HEDDLE_OK)
+        fail_msg("%s", heddle_last_error(device));
+    return value;
+}
+
+static void a_timed_device_counts_cycles_of_each_launch(void **state) {
+    (void)state;
+    struct fixture fixture = make_timed(NULL);
+    struct heddle_device *device = fixture.device;
+    uint32_t numbers[32];
+    assert_int_equal(launch_add(&fixture, 32, 4), HEDDLE_OK);
+    assert_int_equal(heddle_copy_from(device, numbers, fixture.numbers, sizeof numbers), HEDDLE_OK);
+    for (uint32_t i = 0; i < 32; i++)
+        assert_int_equal(numbers[i], 7);
+    assert_int_equal(heddle_launch_count(device), 2);
+    double first = statistic(device, 1, "cycles"), second = statistic(device, 2, "cycles");
+    assert_true(first > 100 && second > 100);
+    assert_true(statistic(device, 0, "cycles") == first + second);
+    assert_true(statistic(device, 1, "warp_instructions") == 9);
+    assert_true(statistic(device, 1, "ipc") == 9 * 32 / first);
+    heddle_device_destroy(device);
+}
+
+static void settings_change_the_machine(void **state) {
+    (void)state;
+    struct heddle_device *fast = make_timed(NULL).device,
+                         *slow = make_timed((const char *const[]){"l2.latency=900", "sm.count=1", NULL}).device;
+    assert_true(statistic(slow, 1, "cycles") > statistic(fast, 1, "cycles") + 500);
+    heddle_device_destroy(fast);
+    heddle_device_destroy(slow);
+}
+
+static void expect_no_device(struct heddle_settings settings, const char *reason) {
+    struct heddle_device *device;
+    assert_int_equal(heddle_device_create(&device, &settings), HEDDLE_INVALID);
+    assert_null(device);
+    if (!strstr(heddle_last_error(NULL), reason))
+        fail_msg("'%s' is not in '%s'", reason, heddle_last_error(NULL));
+}
+
+static void a_wrong_machine_is_refused_with_a_reason(void **state) {
+    (void)state;
+    struct heddle_settings settings = HEDDLE_SETTINGS;
+    settings.machine = "gtx4800";
+    expect_no_device(settings, "gtx480");
+    settings.machine = "/nonexistent/mine.yaml";
+    expect_no_device(settings, "mine.yaml");
+    settings.machine = NULL;
+    settings.scheduler = "gtoo";
+    expect_no_device(settings, "gto");
+    settings.scheduler = NULL;
+    settings.set = (const char *const[]){"l1.siz=4K", NULL};
+    expect_no_device(settings, "l1.size");
+}
+
+static void a_wrong_statistic_is_refused_with_a_reason(void **state) {
+    struct fixture *fixture = *state;
+    double value;
+    assert_int_equal(heddle_statistic(fixture->device, 0, "cycle", &value), HEDDLE_NOT_FOUND);
+    expect_reason(fixture, "did you mean 'cycles'?");
+    assert_int_equal(heddle_statistic(fixture->device, 0, "cycles", &value), HEDDLE_INVALID);
+    expect_reason(fixture, "'cycles' needs a timed device");
+    assert_int_equal(heddle_statistic(fixture->device, 1, "branches", &value), HEDDLE_INVALID);
+    expect_reason(fixture, "launch 1 of 0");
+    assert_int_equal(heddle_statistic(fixture->device, 0, "branches", &value), HEDDLE_OK);
+    assert_true(value == 0);
+}
+
+static void settings_of_version_1_are_read_to_their_end(void **state) {
+    (void)state;
+    struct heddle_settings settings = HEDDLE_SETTINGS;
+    struct heddle_device *device;
+    double value;
+    settings.size = offsetof(struct heddle_settings, machine);
+    settings.machine = "no machine, because a program of version 1 has other data here";
+    assert_int_equal(heddle_device_create(&device, &settings), HEDDLE_OK);
+    assert_int_equal(heddle_statistic(device, 0, "cycles", &value), HEDDLE_INVALID);
+    heddle_device_destroy(device);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_timed_device_counts_cycles_of_each_launch),
+        cmocka_unit_test(settings_change_the_machine),
+        cmocka_unit_test(a_wrong_machine_is_refused_with_a_reason),
+        cmocka_unit_test_setup_teardown(a_wrong_statistic_is_refused_with_a_reason, set_up, tear_down),
+        cmocka_unit_test(settings_of_version_1_are_read_to_their_end),
         cmocka_unit_test(the_library_knows_its_version),
         TEST(a_kernel_changes_the_memory_it_is_given),
         TEST(counters_are_kept_for_all_and_for_the_last),

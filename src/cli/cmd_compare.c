@@ -32,7 +32,7 @@ static const struct command_option options[] = {
     {"--divergence", 'd', COMMAND_LIST, PROGRAM_DIVERGENCE_VALUE, "a divergence model; repeat it, or several in quotes",
      FIELD(divergence), 0, 0},
     {"--machine", 'm', COMMAND_LIST, "NAME|FILE.yaml",
-     "a machine; repeat it, or several in quotes; default " COMMAND_DEFAULT_MACHINE, FIELD(machines), 0, 0},
+     "a machine; repeat it, or several in quotes; default " CONFIG_DEFAULT_MACHINE, FIELD(machines), 0, 0},
     COMMAND_DRAM_POLICY_ROW(FIELD(machine)),
     COMMAND_SET_ROW(FIELD(machine)),
     COMMAND_DUMP_ROW(FIELD(machine)),

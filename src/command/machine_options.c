@@ -46,7 +46,7 @@ bool command_make_policy_absolute(char *text, size_t size) {
 int command_load_machine(struct config_machine *machine, const struct command_machine_options *given,
                          const char *folder) {
     char error[CONFIG_ERROR_BYTES];
-    const char *name = given->machine ? given->machine : COMMAND_DEFAULT_MACHINE;
+    const char *name = given->machine ? given->machine : CONFIG_DEFAULT_MACHINE;
     if (!config_load(machine, name, folder, error, sizeof error))
         return refuse(name, error);
     for (unsigned i = 0; i < given->set.count; i++)

@@ -14,12 +14,10 @@ struct command_machine_options {
     bool dump;
 };
 
-#define COMMAND_DEFAULT_MACHINE "gtx480"
-
 /* Rows of a table of options; `at` is the offset of a struct command_machine_options in the command's struct. */
 #define COMMAND_MACHINE_ROW(at)                                                                                        \
     {                                                                                                                  \
-        "--machine", 'm', COMMAND_TEXT, "NAME|FILE.yaml", "the machine, default " COMMAND_DEFAULT_MACHINE,             \
+        "--machine", 'm', COMMAND_TEXT, "NAME|FILE.yaml", "the machine, default " CONFIG_DEFAULT_MACHINE,              \
             (at) + offsetof(struct command_machine_options, machine), 0, 0                                             \
     }
 #define COMMAND_SET_ROW(at)                                                                                            \

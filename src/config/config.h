@@ -48,6 +48,9 @@ void config_write_values(FILE *file, const struct config_machine *machines, unsi
 
 /* ---- Machines ---------------------------------------------------------------------------------------------------- */
 
+/* The machine of a timed run that names none. */
+#define CONFIG_DEFAULT_MACHINE "gtx480"
+
 void config_defaults(struct config_machine *machine);
 
 /* Reads NAME.yaml of `folder`, or the file itself if the text has a slash or ends in .yaml or .yml. Options that the
