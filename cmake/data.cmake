@@ -1,6 +1,7 @@
-# Copies machines, experiments, recordings and the page to BUILD/NAME, and installs them where src/program/place.c looks for them.
-function(add_data name pattern)
-  file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${pattern})
+# add_data(NAME PATTERN...): copies files to BUILD/NAME, and installs them where src/program/place.c looks for them.
+function(add_data name)
+  list(TRANSFORM ARGN PREPEND ${PROJECT_SOURCE_DIR}/ OUTPUT_VARIABLE patterns)
+  file(GLOB files CONFIGURE_DEPENDS ${patterns})
   set(stamp ${PROJECT_BINARY_DIR}/generated/${name}.stamp)
   # The folder is created again, so that a file removed from the sources is removed there too.
   add_custom_command(OUTPUT ${stamp}
@@ -15,7 +16,10 @@ function(add_data name pattern)
 endfunction()
 add_data(machines machines/*.yaml)
 add_data(experiments experiments/*.yaml)
-add_data(recordings tests/hardware/*_[kl]*.csv)
+# Those that `heddle validate` runs; the programs for the others are not installed.
+set(recordings bench/hardware/recordings)
+add_data(recordings ${recordings}/h200_workloads.csv ${recordings}/h200_patterns.csv ${recordings}/h200_applications.csv
+  ${recordings}/h200_suites.csv)
 add_data(web web/dist/page.html)
 
 # What `heddle new` starts from: templates/, and the model `stack` as a plug-in. `sources` leads to the headers.

@@ -30,7 +30,7 @@ struct validate_options {
 static const struct command_option options[] = {
     {"--size", 0, COMMAND_CHOICE, "small|medium|paper", "only the recordings of this size, default all", FIELD(size), 0,
      0},
-    {"--recording", 0, COMMAND_TEXT, "FILE.csv", "what tests/hardware/record.sh wrote; default: the machine's",
+    {"--recording", 0, COMMAND_TEXT, "FILE.csv", "what bench/hardware/record.sh wrote; default: the machine's",
      FIELD(recording), 0, 0},
     COMMAND_SET_ROW(FIELD(machine)),
     PROGRAM_THREADS_ROW(FIELD(threads)),
@@ -51,7 +51,7 @@ const struct command cli_validate_command = {
             "the table are the means and the median of the errors without their sign, and the correlation of\n"
             "the cycles' logarithms. A second table has kernels that are not workloads, bench/hardware/kernels.\n"
             "\n"
-            "A recording is a CSV file with a line for each launch; tests/hardware/record.sh makes one of\n"
+            "A recording is a CSV file with a line for each launch; bench/hardware/record.sh makes one of\n"
             "your own card. Some workloads take minutes.\n",
     .examples = "  heddle validate\n"
                 "  heddle validate h200 matmul bfs --size medium\n"
@@ -414,15 +414,15 @@ static int find_recording(struct validate *validate) {
     const char *folder = program_find_recordings(&validate->arena);
     if (!folder)
         return COMMAND_ERROR;
-    const char *launches = base_arena_printf(&validate->arena, "%s/%s_launches.csv", folder, validate->shown.machine);
-    const char *kernels = base_arena_printf(&validate->arena, "%s/%s_kernels.csv", folder, validate->shown.machine);
-    if (access(launches, F_OK) != 0)
+    const char *workloads = base_arena_printf(&validate->arena, "%s/%s_workloads.csv", folder, validate->shown.machine);
+    const char *patterns = base_arena_printf(&validate->arena, "%s/%s_patterns.csv", folder, validate->shown.machine);
+    if (access(workloads, F_OK) != 0)
         return command_fail(
-            COMMAND_ERROR, "there is no recording of %s; tests/hardware/record.sh makes one of a card, for --recording",
+            COMMAND_ERROR, "there is no recording of %s; bench/hardware/record.sh makes one of a card, for --recording",
             validate->shown.machine);
-    int status = cli_read_recording(launches, &validate->recording, &validate->arena);
-    if (status == COMMAND_DONE && access(kernels, R_OK) == 0)
-        status = cli_read_recording(kernels, &validate->recording, &validate->arena);
+    int status = cli_read_recording(workloads, &validate->recording, &validate->arena);
+    if (status == COMMAND_DONE && access(patterns, R_OK) == 0)
+        status = cli_read_recording(patterns, &validate->recording, &validate->arena);
     return status;
 }
 

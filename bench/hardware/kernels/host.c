@@ -1,6 +1,6 @@
-/* kernels [NAME...]: runs the kernels of this folder, all or those that are named, on a real GPU or on Heddle. Each one
- * finds the arrays as if it were alone. Prints a checksum of the results, which are the same on every GPU except where
- * threads add floating-point numbers, or take places, in any order. */
+/* kernels [NAME|FILE...]: runs the kernels of this folder on a real GPU or on Heddle: all, those that are named, or
+ * those of a file, such as `science`. Each one finds the arrays as if it were alone. Prints a checksum of the results,
+ * which are the same on every GPU except where threads add floating-point numbers, or take places, in any order. */
 #include <cuda.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,6 +14,8 @@
 enum { WORDS = 1 << 22, N_FILES = 8 };
 
 enum file { memory, together, alone, science, data, layers, suites, courses };
+static const char *const file_name[N_FILES] = {"memory", "together", "alone",  "science",
+                                               "data",   "layers",   "suites", "courses"};
 extern const char kernels_memory[], kernels_together[], kernels_alone[], kernels_science[], kernels_data[],
     kernels_layers[], kernels_suites[], kernels_courses[];
 
@@ -37,9 +39,13 @@ static void check(CUresult result, const char *what) {
     exit(1);
 }
 
-static bool is_wanted(const char *name, int n_names, char **names) {
+static bool is_named(const struct launch *launch, const char *name) {
+    return !strcmp(name, launch->name) || !strcmp(name, file_name[launch->file]);
+}
+
+static bool is_wanted(const struct launch *launch, int n_names, char **names) {
     for (int i = 0; i < n_names; i++)
-        if (!strcmp(names[i], name))
+        if (is_named(launch, names[i]))
             return true;
     return !n_names;
 }
@@ -92,9 +98,9 @@ int main(int argc, char **argv) {
     for (int i = 1; i < argc; i++) {
         bool is_known = false;
         for (int k = 0; k < N_LAUNCHES; k++)
-            is_known |= !strcmp(argv[i], launches[k].name);
+            is_known |= is_named(&launches[k], argv[i]);
         if (!is_known) {
-            fprintf(stderr, "kernels: no kernel '%s'\n", argv[i]);
+            fprintf(stderr, "kernels: no kernel and no file of kernels '%s'\n", argv[i]);
             return 2;
         }
     }
@@ -111,7 +117,7 @@ int main(int argc, char **argv) {
     check(cuMemcpyHtoD(arrays.prepared, arrays.results, WORDS * 4), "cuMemcpyHtoD");
     for (int k = 0; k < N_LAUNCHES; k++) {
         unsigned file = launches[k].file;
-        if (!is_wanted(launches[k].name, argc - 1, argv + 1))
+        if (!is_wanted(&launches[k], argc - 1, argv + 1))
             continue;
         if (!module[file])
             check(cuModuleLoadData(&module[file], text[file]), "cuModuleLoadData");

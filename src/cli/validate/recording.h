@@ -1,4 +1,4 @@
-/* Recordings of a real GPU: a CSV file with a line for each launch (tests/hardware/record.sh). */
+/* Recordings of a real GPU: a CSV file with a line for each launch (bench/hardware/record.sh). */
 #pragma once
 
 #include <stdbool.h>

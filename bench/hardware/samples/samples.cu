@@ -1,5 +1,5 @@
 // Kernels that no figure of a machine was taken from: they show how far a machine file holds. Compiled by nvcc into
-// kernels.ptx (nvcc -arch=sm_90 -ptx kernels.cu), which is kept beside it because users have no nvcc. Every kernel has
+// samples.ptx (nvcc -arch=sm_90 -ptx samples.cu), which is kept beside it because users have no nvcc. Every kernel has
 // the same parameters: two arrays of floats, one of integers, and a size.
 #define KERNEL extern "C" __global__ void
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# micro.sh HEDDLE HARDWARE: the microbenchmarks find the latencies that the machine file states.
+# microbenchmarks.sh HEDDLE HARDWARE: the microbenchmarks find the latencies that the machine file states.
 set -euo pipefail
 heddle=$1 hardware=$2
 

@@ -1,4 +1,4 @@
-/* Runs the kernels of kernels.ptx (argument 1), each twice, on a real GPU or on Heddle. */
+/* Runs the kernels of samples.ptx (argument 1), each twice, on a real GPU or on Heddle. */
 #include <cuda.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 static void check(CUresult result, const char *what) {
     if (result == CUDA_SUCCESS)
         return;
-    fprintf(stderr, "unseen: %s failed with %d\n", what, (int)result);
+    fprintf(stderr, "samples: %s failed with %d\n", what, (int)result);
     exit(1);
 }
 
@@ -30,10 +30,10 @@ int main(int argc, char **argv) {
     CUcontext context;
     CUmodule module;
     CUdeviceptr a, b, c;
-    FILE *file = fopen(argc > 1 ? argv[1] : "kernels.ptx", "rb");
+    FILE *file = fopen(argc > 1 ? argv[1] : "samples.ptx", "rb");
     char *text = calloc(1, 1 << 20);
     if (!file || !text || !fread(text, 1, (1 << 20) - 1, file)) {
-        fprintf(stderr, "unseen: cannot read the PTX\n");
+        fprintf(stderr, "samples: cannot read the PTX\n");
         return 1;
     }
     fclose(file);

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# record.sh PROGRAMS OUT [WORKLOAD...]: records a GPU for `heddle validate`, on a machine with the GPU and Nsight Compute.
+# record.sh PROGRAMS OUT [PROGRAM...]: records a GPU for `heddle validate`, on a machine with the GPU and Nsight Compute.
 #   PROGRAMS  folder of the workloads, built for a GPU: cmake -S workloads -B BUILD && cmake --build BUILD; BUILD/workloads.
-#             Beside them it may have `kernels` and `hardware` of build/bench, which find the GPU's driver just as well.
-#   OUT       writes OUT_launches.csv (counters of every launch, at most 40 of a program, sizes medium and paper), the
-#             same for the program `kernels` in OUT_kernels.csv, and OUT_micro.csv, what `hardware` measures
-#   WORKLOAD  only these programs, where any are named
+#             Copy `kernels` and `hardware` of build/bench there to record them too; they find the GPU's driver just as well.
+#   OUT       writes OUT_workloads.csv (counters of every launch, at most 40 of a program, sizes medium and paper); of the
+#             program `kernels` OUT_patterns.csv, OUT_applications.csv and OUT_suites.csv; of `hardware` OUT_microbenchmarks.csv
+#   PROGRAM   only these programs, where any are named
 # Clocks and caches are left as they are found.
 set -euo pipefail
 programs=${1:?folder of the workloads} out=${2:?name of the recording}
@@ -50,16 +50,22 @@ is_wanted() {
     [[ $# -eq 0 || " $* " == *" $name "* ]]
 }
 
-echo "$header" >"${out}_launches.csv"
+echo "$header" >"${out}_workloads.csv"
 for size in medium paper; do
     for program in "$programs"/*; do
         name=${program##*/}
         case $name in *.ptx | hardware | kernels | query | index | insert | indexjoin) continue ;; esac
-        is_wanted "$name" "$@" && profile "$name" "$size" 40 "$program" --size "$size" >>"${out}_launches.csv"
+        is_wanted "$name" "$@" && profile "$name" "$size" 40 "$program" --size "$size" >>"${out}_workloads.csv"
     done
 done
+# kernels GROUP FILE...: the kernels of these files of bench/hardware/kernels
+kernels() {
+    echo "$header" >"${out}_$1.csv"
+    profile "" - 1000 "$programs/kernels" "${@:2}" >>"${out}_$1.csv"
+}
 if [[ -x $programs/kernels ]] && is_wanted kernels "$@"; then
-    echo "$header" >"${out}_kernels.csv"
-    profile "" - 1000 "$programs/kernels" >>"${out}_kernels.csv"
+    kernels patterns memory together alone
+    kernels applications science data layers
+    kernels suites suites courses
 fi
-[[ ! -x $programs/hardware ]] || ! is_wanted hardware "$@" || "$programs/hardware" >"${out}_micro.csv"
+[[ ! -x $programs/hardware ]] || ! is_wanted hardware "$@" || "$programs/hardware" >"${out}_microbenchmarks.csv"
