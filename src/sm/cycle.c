@@ -31,19 +31,11 @@ static void wake_slot(struct sm *sm, uint32_t s, uint64_t cycle) {
     sm_tell_wake(sm, s, cycle);
 }
 
-static bool is_wheel_used(const struct sm *sm, uint64_t cycle) {
-    uint32_t at = (uint32_t)(cycle % SM_WHEEL);
-    return sm->wheel_used[at / 64] >> at % 64 & 1;
-}
-
 /* Wakes slots until none is due, because a woken group may place or wake others that issue in the same cycle. The
  * `refused` slots ask again, in turn among the others, until the I-cache's port is taken. */
 static inline void wake_slots(struct sm *sm, struct sched_set refused, uint64_t cycle) {
-    uint32_t at = (uint32_t)(cycle % SM_WHEEL);
-    while (is_wheel_used(sm, cycle) || !sched_is_empty(&refused)) {
-        sm->wheel_used[at / 64] &= ~(1ull << at % 64);
-        struct sched_set woken = sm->wheel[at];
-        memset(&sm->wheel[at], 0, sizeof woken);
+    while (sm_wheel_is_due(&sm->wheel, cycle) || !sched_is_empty(&refused)) {
+        struct sched_set woken = sm_wheel_take(&sm->wheel, cycle);
         for (uint32_t word = 0; word < sm->n_words; word++)
             for (uint64_t left = woken.word[word] | refused.word[word]; left; left &= left - 1) {
                 uint32_t s = word * 64 + (uint32_t)__builtin_ctzll(left);
@@ -191,17 +183,6 @@ static enum sm_stall why_idle(const struct sm *sm) {
     return SM_STALL_EMPTY;
 }
 
-static uint64_t next_on_wheel(const struct sm *sm, uint64_t cycle) {
-    for (uint32_t ahead = 1; ahead < SM_WHEEL;) {
-        uint32_t at = (uint32_t)((cycle + ahead) % SM_WHEEL);
-        uint64_t left = sm->wheel_used[at / 64] >> at % 64;
-        if (left)
-            return cycle + ahead + (uint64_t)__builtin_ctzll(left);
-        ahead += 64 - at % 64;
-    }
-    return SM_NEVER;
-}
-
 /* Returns the cycle in which a ready group may find its unit free, or SM_NEVER if all of them wait for room in the
  * load/store queue. */
 static uint64_t next_issue(const struct sm *sm, uint64_t cycle) {
@@ -227,7 +208,7 @@ static uint64_t next_cycle(const struct sm *sm, uint64_t cycle, bool has_issued)
     if (has_issued || ((sm->queue_length || sm->n_bulk_copies) && !sm->ldst_is_refused) ||
         !sched_is_empty(&sm->refused))
         return cycle + 1;
-    uint64_t next = next_on_wheel(sm, cycle);
+    uint64_t next = sm_wheel_next(&sm->wheel, cycle);
     if (sm->n_in_state[SM_SLOT_READY]) {
         uint64_t issue = sm->policy->is_strict ? cycle + 1 : next_issue(sm, cycle);
         next = issue < next ? issue : next;

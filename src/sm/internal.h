@@ -4,9 +4,9 @@
 #include "base/bits.h"
 #include "exec/scattered.h"
 #include "sm/sm.h"
+#include "sm/wheel.h"
 
 enum {
-    SM_WHEEL = 128,    /* cycles that a wake-up can lie ahead; a later one is checked again after a turn of the wheel */
     SM_LDST_QUEUE = 8, /* accesses that wait for the L1; an instruction that finds room may add up to 32 (mimd) */
     SM_LDST_RING = 64,
     SM_INSTRUCTION_BYTES = 8,
@@ -104,8 +104,7 @@ struct sm {
     uint64_t last_cycle; /* the last cycle that was accounted */
     struct sm_turn turn; /* of the current cycle, or the last one */
     uint64_t model_wake; /* when refill() is due; SM_NEVER: not requested */
-    uint64_t wheel_used[SM_WHEEL / 64];
-    struct sched_set *wheel;  /* SM_WHEEL sets of slots to wake */
+    struct sm_wheel wheel;
     struct sched_set refused; /* slots that the I-cache refused: they ask again in the next cycle */
     uint32_t n_in_state[SM_N_STATES];
     uint32_t n_schedulers;

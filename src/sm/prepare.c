@@ -10,11 +10,9 @@
 #include "sm/internal.h"
 
 void sm_sleep_until(struct sm *sm, uint32_t s, uint64_t cycle, uint64_t wake) {
-    uint64_t at = wake - cycle < SM_WHEEL ? wake : cycle + SM_WHEEL - 1;
     assert(wake > sm->last_cycle); /* otherwise it would sleep until the wheel comes round */
     sm->slot[s].wake = wake;
-    sched_add(&sm->wheel[at % SM_WHEEL], s);
-    sm->wheel_used[at % SM_WHEEL / 64] |= 1ull << at % 64;
+    sm_wheel_add(&sm->wheel, s, cycle, wake);
 }
 
 static void tell_stall(struct sm *sm, uint32_t s, uint64_t cycle, bool is_long, bool is_pending) {

@@ -46,7 +46,7 @@ struct sm *sm_new(const struct sm_setup *setup) {
         (uint32_t)__builtin_ctz(machine->icache.line_bytes / SM_INSTRUCTION_BYTES); /* a line is a power of two */
     sm->slot = base_allocate_aligned(sm->n_slots * sizeof *sm->slot);
     sm->view_slot = base_allocate(sm->n_slots, sizeof *sm->view_slot);
-    sm->wheel = base_allocate(SM_WHEEL, sizeof *sm->wheel);
+    sm_wheel_init(&sm->wheel);
     sm->n_requests = 4 * sm->n_warps + SM_LDST_QUEUE + EXEC_LANES;
     sm->n_free_requests = sm->n_requests;
     sm->request = base_allocate(sm->n_requests, sizeof *sm->request);
@@ -100,7 +100,7 @@ void sm_free(struct sm *sm) {
         free(sm->policy_state[k]);
     free(sm->slot);
     free(sm->view_slot);
-    free(sm->wheel);
+    sm_wheel_free(&sm->wheel);
     free(sm->request);
     free(sm);
 }

@@ -22,7 +22,7 @@ void sm_warm(const struct sm *sm) { touch(sm, offsetof(struct sm, active_lanes))
 void sm_warm_slots(const struct sm *sm) {
     if (n_awake(sm) < WORTH_IT)
         return;
-    touch(sm->wheel, SM_WHEEL * sizeof *sm->wheel);
+    touch(sm->wheel.slots, SM_WHEEL_CYCLES * sizeof *sm->wheel.slots);
     for (uint32_t word = 0; word < sm->n_words; word++)
         for (uint64_t left = sm->occupied.word[word]; left; left &= left - 1) {
             uint32_t s = word * 64 + (uint32_t)__builtin_ctzll(left);
