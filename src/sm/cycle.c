@@ -51,13 +51,7 @@ static inline void wake_slots(struct sm *sm, struct sched_set refused, uint64_t 
 /* Returns the first cycle in which no instruction that takes several cycles occupies a unit, or SM_NEVER while accesses
  * enter the cache one after the other. */
 static uint64_t pipeline_free(const struct sm *sm) {
-    uint64_t free = sm->queue_length ? SM_NEVER : 0;
-    for (int unit = 0; unit < SM_N_UNITS; unit++)
-        for (uint32_t k = 0; k < sm->n_schedulers; k++) {
-            uint64_t unit_free = sm->unit_free[unit][sm_unit_owner(sm, unit, k)];
-            free = unit_free > free ? unit_free : free;
-        }
-    return free;
+    return sm->queue_length ? SM_NEVER : sm_units_all_free(&sm->units);
 }
 
 /* A barrel is one pipeline in order: an instruction that takes several cycles in a stage stalls all later ones, as
@@ -74,13 +68,8 @@ static struct sched_set candidates_of(const struct sm *sm, uint32_t scheduler, u
         return set;
     set = sched_and(&sm->ready, &sm->of_scheduler[scheduler]);
     if (ldst_is_full)
-        set = sched_and_not(&set, &sm->of_unit[SM_UNIT_LDST]);
-    if (sm->units_free <= cycle)
-        return set;
-    for (int unit = 0; unit < SM_N_UNITS; unit++)
-        if (sm->unit_free[unit][sm_unit_owner(sm, unit, scheduler)] > cycle)
-            set = sched_and_not(&set, &sm->of_unit[unit]);
-    return set;
+        set = sched_and_not(&set, &sm->units.slots[SM_UNIT_LDST]);
+    return sm_units_without_busy(&sm->units, set, scheduler, cycle);
 }
 
 /* Returns the slot to issue, or SM_NO_SLOT. */
@@ -168,7 +157,7 @@ static enum sm_stall why_ready_groups_wait(const struct sm *sm) {
     if (sm_ldst_has_room(sm))
         return SM_STALL_STRUCTURAL;
     for (uint32_t word = 0; word < sm->n_words; word++)
-        if (sm->ready.word[word] & ~sm->of_unit[SM_UNIT_LDST].word[word])
+        if (sm->ready.word[word] & ~sm->units.slots[SM_UNIT_LDST].word[word])
             return SM_STALL_STRUCTURAL;
     return SM_STALL_MEMORY;
 }
@@ -194,10 +183,10 @@ static uint64_t next_issue(const struct sm *sm, uint64_t cycle) {
         for (int unit = 0; unit < SM_N_UNITS; unit++) {
             uint64_t any = 0;
             for (uint32_t word = 0; word < sm->n_words; word++)
-                any |= sm->ready.word[word] & sm->of_scheduler[k].word[word] & sm->of_unit[unit].word[word];
+                any |= sm->ready.word[word] & sm->of_scheduler[k].word[word] & sm->units.slots[unit].word[word];
             if (!any || (unit == SM_UNIT_LDST && ldst_is_full))
                 continue;
-            uint64_t free = sm->unit_free[unit][sm_unit_owner(sm, unit, k)];
+            uint64_t free = sm_units_free_from(&sm->units, unit, k);
             free = sm->issue_free[k] > free ? sm->issue_free[k] : free;
             next = free < next ? free : next;
         }

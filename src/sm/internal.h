@@ -4,6 +4,7 @@
 #include "base/bits.h"
 #include "exec/scattered.h"
 #include "sm/sm.h"
+#include "sm/units.h"
 #include "sm/wheel.h"
 
 enum {
@@ -121,7 +122,6 @@ struct sm {
      * not share the path to the L2 with answers to other SMs, as they do with coherent caches. */
     bool is_separate;
     bool is_scoreboard;
-    bool has_partitions;           /* schedulers have their own units */
     bool has_issued_nothing;       /* the last instruction became no machine instruction */
     bool has_machine_instructions; /* a PTX instruction may become none, one or several */
     bool folds;                    /* and one that becomes none may issue together with another */
@@ -136,9 +136,7 @@ struct sm {
 
     struct sched_set ready, next_visible; /* next_visible: slots whose next instruction other SMs may observe */
     struct sched_set of_scheduler[SM_MAX_SCHEDULERS];
-    struct sched_set of_unit[SM_N_UNITS];              /* slots by their next instruction's unit */
-    uint64_t unit_free[SM_N_UNITS][SM_MAX_SCHEDULERS]; /* see sm_unit_owner() */
-    uint64_t units_free;                               /* the latest of unit_free */
+    struct sm_units units;
     uint64_t issue_free[SM_MAX_SCHEDULERS];            /* has_machine_instructions: a scheduler is busy until then */
     uint64_t constant_tag[SM_MOST_CONSTANT_LINES];     /* the cache for constants: line numbers plus one */
     uint64_t constant_arrives[SM_MOST_CONSTANT_LINES]; /* cycle in which the line arrives */
@@ -233,19 +231,6 @@ static inline void sm_tell_wake(struct sm *sm, uint32_t s, uint64_t cycle) {
         return;
     sm->view.cycle = cycle;
     sm->policy->wake(sm->policy_state[s % sm->n_schedulers], &sm->view, s);
-}
-
-/* Returns the index of a scheduler's unit in unit_free. */
-static inline uint32_t sm_unit_owner(const struct sm *sm, int unit, uint32_t scheduler) {
-    bool is_own = unit == SM_UNIT_ALU || unit == SM_UNIT_MATRIX;
-    return is_own || (sm->has_partitions && unit != SM_UNIT_LDST) ? scheduler : 0;
-}
-
-/* Makes the unit refuse instructions before `cycle`. */
-static inline void sm_occupy_unit(struct sm *sm, int unit, uint32_t owner, uint64_t cycle) {
-    sm->unit_free[unit][owner] = cycle;
-    if (cycle > sm->units_free)
-        sm->units_free = cycle;
 }
 
 static inline uint32_t sm_lanes_in(uint32_t mask) { return mask == ~0u ? EXEC_LANES : base_count_bits(mask); }

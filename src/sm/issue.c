@@ -25,8 +25,7 @@ static inline void reserve(struct sm *sm, uint32_t scheduler, struct sm_slot *sl
     /* The last of overlapping bundles counts only after a conditional branch (Narasiman 2014, 4.2.2). */
     if (!slot->is_continued || (timing->is_control && !timing->is_jump) || !slot->group->overlaps)
         slot->fetch_ready = fetched;
-    sm_occupy_unit(sm, timing->unit, sm_unit_owner(sm, timing->unit, scheduler),
-                   cycle + sm_occupancy_cycles(sm, timing, mask));
+    sm_units_occupy(&sm->units, timing->unit, scheduler, cycle + sm_occupancy_cycles(sm, timing, mask));
     uint64_t result = cycle + timing->latency_cycles;
     if (result > slot->result_ready)
         slot->result_ready = result;

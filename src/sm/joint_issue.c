@@ -31,17 +31,10 @@ static void issue_together(struct sm *sm, uint32_t scheduler, uint32_t s, uint64
     sm_count_issue(sm, lanes);
 }
 
-static uint32_t units_free(const struct sm *sm, uint32_t scheduler, uint64_t cycle) {
-    uint32_t units = 0;
-    for (int unit = 0; unit < SM_N_UNITS; unit++)
-        units |= (uint32_t)(sm->unit_free[unit][sm_unit_owner(sm, unit, scheduler)] <= cycle) << unit;
-    return units;
-}
-
 /* With a scoreboard for each lane: issues the ready lanes of the picked group, and fills the remaining lanes from the
  * other ready groups. The policy learns only about the picked one. */
 static void issue_lanes(struct sm *sm, uint32_t scheduler, uint32_t picked, uint64_t cycle) {
-    uint32_t units = units_free(sm, scheduler, cycle), left = ~0u, lanes = 0;
+    uint32_t units = sm_units_free(&sm->units, scheduler, cycle), left = ~0u, lanes = 0;
     struct sched_set groups = sched_and(&sm->ready, &sm->of_scheduler[scheduler]);
     for (int s = (int)picked; s != SCHED_NONE && left; s = sched_first(&groups)) {
         bool is_last;

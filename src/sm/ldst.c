@@ -71,7 +71,7 @@ static void access_shared(struct sm *sm, uint32_t s, const struct sm_timing *tim
         extra = (uint64_t)passes * sm->machine->atomics.retry_busy_cycles;
         ready = cycle + (uint64_t)passes * sm->machine->atomics.retry_cycles;
     }
-    sm_occupy_unit(sm, SM_UNIT_LDST, 0, cycle + extra);
+    sm_units_occupy(&sm->units, SM_UNIT_LDST, 0, cycle + extra);
     set_destinations(sm, s, timing, mask, ready);
     slot->result_ready = ready > slot->result_ready ? ready : slot->result_ready;
     if (sm->machine->sm.pipeline == CONFIG_PIPELINE_BARREL)
@@ -119,8 +119,8 @@ static void access_constants(struct sm *sm, uint32_t s, const struct sm_timing *
     }
     uint64_t each = timing->unit == SM_UNIT_LDST ? machine->constant_cache.busy_cycles : 0;
     uint64_t busy = n * each, ready = cycle + latency + busy - each;
-    if (busy && cycle + busy > sm->unit_free[SM_UNIT_LDST][0])
-        sm_occupy_unit(sm, SM_UNIT_LDST, 0, cycle + busy);
+    if (busy && cycle + busy > sm_units_free_from(&sm->units, SM_UNIT_LDST, 0))
+        sm_units_occupy(&sm->units, SM_UNIT_LDST, 0, cycle + busy);
     set_destinations(sm, s, timing, mask, ready);
     struct sm_slot *slot = &sm->slot[s];
     slot->result_ready = ready > slot->result_ready ? ready : slot->result_ready;

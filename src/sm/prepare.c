@@ -34,8 +34,7 @@ static void classify(struct sm *sm, uint32_t s, uint32_t pc) {
     view->pc = pc;
     if (slot->traits != timing->traits) {
         slot->traits = timing->traits;
-        sched_remove(&sm->of_unit[slot->unit], s);
-        sched_add(&sm->of_unit[timing->unit], s);
+        sm_units_move(&sm->units, s, slot->unit, timing->unit);
         slot->unit = timing->unit;
         sched_put(&sm->next_long, s, timing->is_long);
         sched_put(&sm->next_load, s, timing->is_long && timing->is_load);

@@ -26,7 +26,7 @@ struct sm *sm_new(const struct sm_setup *setup) {
     sm->has_lane_pcs = sm->divergence->joint && sm->divergence->joint->lane_pcs;
     sm->is_separate = !sm->divergence->chip && !sm->has_lane_pcs &&
                       !(sm->has_icache && machine->memory.coherence != CONFIG_COHERENCE_NONE);
-    sm->has_partitions = machine->sm.units == CONFIG_UNITS_PARTITIONED;
+    sm_units_init(&sm->units, machine);
     sm->has_machine_instructions = isa_is_compiled(isa_target_of(machine));
     sm->is_scoreboard = machine->sm.pipeline == CONFIG_PIPELINE_SCOREBOARD;
     sm->cycles_to_next = sm->is_scoreboard                                ? machine->sm.fetch_cycles
@@ -58,7 +58,7 @@ struct sm *sm_new(const struct sm_setup *setup) {
     for (uint32_t s = 0; s < sm->n_slots; s++)
         sched_add(&sm->of_scheduler[s % sm->n_schedulers], s);
     for (uint32_t s = 0; s < sm->n_slots; s++)
-        sched_add(&sm->of_unit[sm->slot[s].unit], s);
+        sched_add(&sm->units.slots[sm->slot[s].unit], s);
     sm->view = (struct sched_view){
         .slot = sm->view_slot,
         .occupied = &sm->occupied,

@@ -1,0 +1,24 @@
+/* Functional units: questions about all of them. */
+#include "sm/units.h"
+
+void sm_units_init(struct sm_units *units, const struct config_machine *machine) {
+    *units = (struct sm_units){.are_partitioned = machine->sm.units == CONFIG_UNITS_PARTITIONED,
+                               .n_schedulers = (uint8_t)machine->sm.schedulers};
+}
+
+uint64_t sm_units_all_free(const struct sm_units *units) {
+    uint64_t all = 0;
+    for (int unit = 0; unit < SM_N_UNITS; unit++)
+        for (uint32_t k = 0; k < units->n_schedulers; k++) {
+            uint64_t one = sm_units_free_from(units, unit, k);
+            all = one > all ? one : all;
+        }
+    return all;
+}
+
+uint32_t sm_units_free(const struct sm_units *units, uint32_t scheduler, uint64_t cycle) {
+    uint32_t free = 0;
+    for (int unit = 0; unit < SM_N_UNITS; unit++)
+        free |= (uint32_t)(sm_units_free_from(units, unit, scheduler) <= cycle) << unit;
+    return free;
+}

@@ -1,0 +1,57 @@
+/* The functional units of an SM: the cycle from which each takes its next instruction, and the slots whose next
+ * instruction needs it. Every scheduler has its own ALU lanes and matrix unit, and all schedulers use one load/store
+ * unit. The remaining units belong to the schedulers one by one on partitioned machines, and to all of them on
+ * others. */
+#pragma once
+
+#include "sched/sched.h"
+#include "sm/timing.h"
+
+struct sm_units {
+    uint64_t latest; /* the latest cycle in `free` */
+    bool are_partitioned;
+    uint8_t n_schedulers;
+    struct sched_set slots[SM_N_UNITS]; /* by the unit of their next instruction */
+    uint64_t free[SM_N_UNITS][CONFIG_MAX_SCHEDULERS];
+};
+
+void sm_units_init(struct sm_units *units, const struct config_machine *machine);
+/* Returns the first cycle in which every unit takes an instruction. */
+uint64_t sm_units_all_free(const struct sm_units *units);
+/* Returns the units, a bit for each, that take an instruction of this scheduler. */
+uint32_t sm_units_free(const struct sm_units *units, uint32_t scheduler, uint64_t cycle);
+
+/* Returns the place in free[unit] of the unit that this scheduler uses. */
+static inline uint32_t sm_units_owner(const struct sm_units *units, int unit, uint32_t scheduler) {
+    bool is_own = unit == SM_UNIT_ALU || unit == SM_UNIT_MATRIX;
+    return is_own || (units->are_partitioned && unit != SM_UNIT_LDST) ? scheduler : 0;
+}
+
+/* Returns the cycle from which the unit takes an instruction of this scheduler. */
+static inline uint64_t sm_units_free_from(const struct sm_units *units, int unit, uint32_t scheduler) {
+    return units->free[unit][sm_units_owner(units, unit, scheduler)];
+}
+
+/* Makes the scheduler's unit refuse instructions before `cycle`. */
+static inline void sm_units_occupy(struct sm_units *units, int unit, uint32_t scheduler, uint64_t cycle) {
+    units->free[unit][sm_units_owner(units, unit, scheduler)] = cycle;
+    if (cycle > units->latest)
+        units->latest = cycle;
+}
+
+/* Returns the slots of `set` whose unit takes an instruction of this scheduler. */
+static inline struct sched_set sm_units_without_busy(const struct sm_units *units, struct sched_set set,
+                                                     uint32_t scheduler, uint64_t cycle) {
+    if (units->latest <= cycle)
+        return set;
+    for (int unit = 0; unit < SM_N_UNITS; unit++)
+        if (sm_units_free_from(units, unit, scheduler) > cycle)
+            set = sched_and_not(&set, &units->slots[unit]);
+    return set;
+}
+
+/* Moves a slot whose next instruction needs another unit. */
+static inline void sm_units_move(struct sm_units *units, uint32_t slot, int from, int to) {
+    sched_remove(&units->slots[from], slot);
+    sched_add(&units->slots[to], slot);
+}
