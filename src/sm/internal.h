@@ -3,6 +3,7 @@
 
 #include "base/bits.h"
 #include "exec/scattered.h"
+#include "sm/constants.h"
 #include "sm/sm.h"
 #include "sm/units.h"
 #include "sm/wheel.h"
@@ -98,9 +99,6 @@ struct sm_resident {
 
 /* The fields that every cycle reads come first, in few cache lines: with many SMs in step, the host's cache has lost
  * them by the next cycle. */
-/* Lines of 64 bytes in the largest cache for constants. */
-enum { SM_MOST_CONSTANT_LINES = 64, SM_FAR_CONSTANT_LINES = 256 }; /* far: lines of 256 bytes */
-
 struct sm {
     uint64_t last_cycle; /* the last cycle that was accounted */
     struct sm_turn turn; /* of the current cycle, or the last one */
@@ -137,11 +135,8 @@ struct sm {
     struct sched_set ready, next_visible; /* next_visible: slots whose next instruction other SMs may observe */
     struct sched_set of_scheduler[SM_MAX_SCHEDULERS];
     struct sm_units units;
-    uint64_t issue_free[SM_MAX_SCHEDULERS];            /* has_machine_instructions: a scheduler is busy until then */
-    uint64_t constant_tag[SM_MOST_CONSTANT_LINES];     /* the cache for constants: line numbers plus one */
-    uint64_t constant_arrives[SM_MOST_CONSTANT_LINES]; /* cycle in which the line arrives */
-    uint64_t far_constant_tag[SM_FAR_CONSTANT_LINES];  /* of the larger cache below it */
-    int continued[SM_MAX_SCHEDULERS];                  /* the slot whose instruction has bundles left, or SM_NO_SLOT */
+    uint64_t issue_free[SM_MAX_SCHEDULERS]; /* has_machine_instructions: a scheduler is busy until then */
+    int continued[SM_MAX_SCHEDULERS];       /* the slot whose instruction has bundles left, or SM_NO_SLOT */
     struct sched_set occupied, next_long, next_load, waits_long, pending; /* the other sets that schedulers see */
     struct sched_view view;                                               /* those sets by address */
     const struct sched_ops *policy;
@@ -165,6 +160,7 @@ struct sm {
     struct stats_divergence divergence_counters;
     uint64_t active_lanes[EXEC_LANES + 1]; /* sm.h */
     struct exec_context cx;
+    struct sm_constants constants;
 
     const struct config_machine *machine;
     const void *policy_options;

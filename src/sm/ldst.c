@@ -78,46 +78,12 @@ static void access_shared(struct sm *sm, uint32_t s, const struct sm_timing *tim
         slot->fetch_ready += extra - occupancy;
 }
 
-/* Puts the line into a cache for constants. Returns whether it was there. */
-static bool hits_constant(uint64_t *tags, uint32_t n_lines, uint64_t line) {
-    uint64_t *tag = &tags[line % n_lines];
-    bool is_there = *tag == line + 1;
-    *tag = line + 1;
-    return is_there;
-}
-
-/* Two caches, one after the other. What has been asked for is there for others when it has arrived. */
-static uint64_t constant_latency(struct sm *sm, const struct sm_timing *timing, uint64_t address, uint64_t cycle) {
-    enum { LINE = 64, FAR_LINE = 256 };
-    const struct config_machine *machine = sm->machine;
-    uint32_t n_lines = machine->constant_cache.size_bytes / LINE;
-    if (!n_lines)
-        return timing->latency_cycles;
-    uint64_t *arrives = &sm->constant_arrives[address / LINE % n_lines], latency = machine->constant_cache.miss_cycles;
-    if (hits_constant(sm->constant_tag, n_lines, address / LINE)) {
-        bool is_on_its_way = machine->constant_cache.far_cycles && *arrives > cycle + timing->latency_cycles;
-        return is_on_its_way ? *arrives - cycle : timing->latency_cycles;
-    }
-    if (machine->constant_cache.far_cycles &&
-        !hits_constant(sm->far_constant_tag, SM_FAR_CONSTANT_LINES, address / FAR_LINE))
-        latency = machine->constant_cache.far_cycles;
-    *arrives = cycle + latency;
-    return latency;
-}
-
-/* Constants: the lanes of each different address after those of the one before. */
+/* The unit reads one address after the other. */
 static void access_constants(struct sm *sm, uint32_t s, const struct sm_timing *timing, uint32_t mask, uint64_t cycle) {
-    const struct config_machine *machine = sm->machine;
-    uint64_t latency = 0, n = 0;
-    for (uint32_t left = mask; left; n++) {
-        uint64_t address = sm->cx.address[__builtin_ctz(left)];
-        uint64_t one = constant_latency(sm, timing, address, cycle);
-        latency = one > latency ? one : latency;
-        for (uint32_t others = left; others; others &= others - 1)
-            if (sm->cx.address[__builtin_ctz(others)] == address)
-                left &= ~(1u << __builtin_ctz(others));
-    }
-    uint64_t each = timing->unit == SM_UNIT_LDST ? machine->constant_cache.busy_cycles : 0;
+    uint32_t n;
+    uint64_t latency = sm_constants_access(&sm->constants, &sm->machine->constant_cache, sm->cx.address, mask,
+                                           timing->latency_cycles, cycle, &n);
+    uint64_t each = timing->unit == SM_UNIT_LDST ? sm->machine->constant_cache.busy_cycles : 0;
     uint64_t busy = n * each, ready = cycle + latency + busy - each;
     if (busy && cycle + busy > sm_units_free_from(&sm->units, SM_UNIT_LDST, 0))
         sm_units_occupy(&sm->units, SM_UNIT_LDST, 0, cycle + busy);

@@ -221,8 +221,7 @@ void sm_end_grid(struct sm *sm) {
     sm->register_memory = sm->lane_ready = NULL;
     sm->lanes = NULL;
     sm->n_resident_places = sm->max_residents = sm->n_residents = 0;
-    memset(sm->constant_tag, 0, sizeof sm->constant_tag);
-    memset(sm->far_constant_tag, 0, sizeof sm->far_constant_tag);
+    sm_constants_clear(&sm->constants);
     sm->model_wake = SM_NEVER;
     sm->turn = (struct sm_turn){0};
     sm_copies_end(sm);
