@@ -21,6 +21,7 @@
 
 #include "base/memory.h"
 #include "divergence/parts/count.h"
+#include "divergence/parts/resolve.h"
 #include "divergence/warp_pool/warp_pool.h"
 
 enum { LANES_AWARE, LANES_FREE };
@@ -219,11 +220,14 @@ static void control(void *user, struct divergence_group *group, uint32_t pc, uin
     struct model *model = user;
     struct divergence_dynamic_warp *warp = (struct divergence_dynamic_warp *)group;
     const struct exec_insn *insn = &model->pool.setup.cx->grid->program->code[pc];
-    if (insn->kind == EXEC_KIND_BRANCH && (!mask || mask == warp->mask)) { /* most branches: all go one way */
-        divergence_count_branch(&model->pool.setup, pc, false);
-        group->pc = mask ? insn->target : pc + 1;
-        go_on(model, warp, cycle);
-        return;
+    if (insn->kind == EXEC_KIND_BRANCH) {
+        struct divergence_outcome outcome = divergence_resolve_branch(insn, pc, 1, &warp->mask, &mask);
+        if (!outcome.is_divergent) { /* most branches */
+            divergence_count_branch(&model->pool.setup, pc, false);
+            group->pc = outcome.target;
+            go_on(model, warp, cycle);
+            return;
+        }
     }
     uint32_t before = warp->mask, there;
     group->status = DIVERGENCE_DRAINS; /* not in the pool while other threads enter it */

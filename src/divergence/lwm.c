@@ -251,19 +251,20 @@ static void control(void *user, struct divergence_group *group, uint32_t pc, uin
     uint32_t depth = stack->depth, active[EXEC_MAX_ROWS];
     memcpy(active, divergence_stack_top(stack)->mask, stack->n_rows * sizeof *active);
     struct divergence_outcome outcome = divergence_control(stack, cx, pc, takes);
-    if (outcome.is_branch)
+    bool is_branch = outcome.effect == DIVERGENCE_BRANCHES;
+    if (is_branch)
         divergence_count_branch(&model->setup, pc, outcome.is_divergent);
     if (outcome.is_divergent)
         divergence_count_wide_split(&model->setup, stack->row, active, stack->n_rows);
-    model->setup.counters->reconvergences += outcome.is_branch && stack->depth < depth;
+    model->setup.counters->reconvergences += is_branch && stack->depth < depth;
     if (divergence_stack_spins(&warp->watch, stack, pc))
         divergence_stack_break_join(stack);
-    if (outcome.at_barrier) {
+    if (outcome.effect == DIVERGENCE_MEETS_BLOCK) {
         model->setup.counters->barriers++;
         uint64_t freed = divergence_arrive(block->stack, block->n_warps, cx, place->cta, warp->number, pc, takes);
         set_free(model, block, freed, warp, cycle);
     }
-    if (outcome.has_exited) {
+    if (divergence_has_ended(&outcome)) {
         set_free(model, block, divergence_after_exit(block->stack, block->n_warps, cx, place->cta), warp, cycle);
         if (!place->cta->n_live_rows)
             model->setup.host->block_ended(model->setup.sm, place);

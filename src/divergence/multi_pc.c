@@ -17,8 +17,8 @@
 #include "base/memory.h"
 #include "divergence/divergence.h"
 #include "divergence/parts/count.h"
+#include "divergence/parts/resolve.h"
 #include "divergence/parts/sync.h"
-#include "divergence/parts/threads.h"
 
 struct warp {
     struct divergence_group group;
@@ -146,19 +146,6 @@ static void admit(void *user, struct divergence_block *place, uint64_t cycle) {
     }
 }
 
-static void count_branch(struct model *model, const struct exec_row *row, uint32_t pc, const uint32_t next[EXEC_LANES],
-                         uint32_t mask) {
-    const struct exec_insn *insn = &model->setup.cx->grid->program->code[pc];
-    if (insn->kind != EXEC_KIND_BRANCH && insn->kind != EXEC_KIND_BRANCH_INDEXED)
-        return;
-    bool is_divergent = false;
-    for (uint32_t left = mask; left; left &= left - 1)
-        is_divergent |= next[__builtin_ctz(left)] != next[__builtin_ctz(mask)];
-    divergence_count_branch(&model->setup, pc, is_divergent);
-    if (is_divergent)
-        divergence_count_split(&model->setup, row, mask);
-}
-
 /* A warp-wide instruction that names no lanes acts on those that are here. */
 static bool acts_at_once(const struct exec_program *program, uint32_t pc) {
     return exec_acts_on_row(program->code[pc].kind) &&
@@ -172,7 +159,7 @@ static void control(void *user, struct divergence_group *group, uint32_t pc, uin
     struct exec_context *cx = model->setup.cx;
     const struct exec_program *program = cx->grid->program;
     struct exec_row *row = group->row;
-    uint32_t next[EXEC_LANES], waits = 0, live = row->live, lanes = group->mask;
+    uint32_t lanes = group->mask;
     if (acts_at_once(program, pc)) {
         set_pcs(warp, lanes, pc + 1);
         if (mask)
@@ -180,21 +167,22 @@ static void control(void *user, struct divergence_group *group, uint32_t pc, uin
         follow_lowest(block, warp);
         return;
     }
-    divergence_next_pcs(cx, row, pc, lanes, next, &waits);
-    count_branch(model, row, pc, next, lanes);
-    for (uint32_t left = lanes; left; left &= left - 1)
-        warp->pc[__builtin_ctz(left)] = next[__builtin_ctz(left)];
+    struct divergence_outcome outcome = divergence_resolve_lanes(cx, pc, row, lanes, mask, warp->pc);
+    if (outcome.effect == DIVERGENCE_BRANCHES)
+        divergence_count_branch(&model->setup, pc, outcome.is_divergent);
+    if (outcome.is_divergent)
+        divergence_count_split(&model->setup, row, lanes);
     bool has_released = false;
-    if (waits) {
-        model->setup.counters->barriers += program->code[pc].kind == EXEC_KIND_BARRIER;
-        has_released = divergence_sync_arrive(block->sync, cx, row, pc, waits);
+    if (divergence_has_to_wait(&outcome)) {
+        model->setup.counters->barriers += outcome.effect == DIVERGENCE_MEETS_BLOCK;
+        has_released = divergence_sync_arrive(block->sync, cx, row, pc, mask);
     }
-    if (row->live != live)
-        has_released |= divergence_sync_after_exit(block->sync, cx, group->home->cta);
+    if (divergence_has_ended(&outcome))
+        has_released = divergence_sync_after_exit(block->sync, cx, group->home->cta);
     if (has_released)
         set_free(model, block, warp, cycle);
     follow_lowest(block, warp);
-    if (row->live != live && !group->home->cta->n_live_rows)
+    if (divergence_has_ended(&outcome) && !group->home->cta->n_live_rows)
         model->setup.host->block_ended(model->setup.sm, group->home);
 }
 

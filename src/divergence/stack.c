@@ -110,20 +110,21 @@ static void control(void *user, struct divergence_group *group, uint32_t pc, uin
     struct block *block = place->state;
     uint32_t depth = warp->stack->depth;
     struct divergence_outcome outcome = divergence_control(warp->stack, cx, pc, &mask);
-    if (outcome.is_branch)
+    bool is_branch = outcome.effect == DIVERGENCE_BRANCHES;
+    if (is_branch)
         divergence_count_branch(&model->setup, pc, outcome.is_divergent);
     if (outcome.is_divergent)
         divergence_count_split(&model->setup, group->row, group->mask);
-    model->setup.counters->reconvergences += outcome.is_branch && warp->stack->depth < depth;
+    model->setup.counters->reconvergences += is_branch && warp->stack->depth < depth;
     if (divergence_stack_spins(&warp->watch, warp->stack, pc))
         divergence_stack_break_join(warp->stack);
-    if (outcome.at_barrier) {
+    if (outcome.effect == DIVERGENCE_MEETS_BLOCK) {
         model->setup.counters->barriers++;
         uint32_t row = group->row->index;
         set_free(model, block, divergence_arrive(block->stack, block->n_rows, cx, place->cta, row, pc, &mask), warp,
                  cycle);
     }
-    if (outcome.has_exited) {
+    if (divergence_has_ended(&outcome)) {
         set_free(model, block, divergence_after_exit(block->stack, block->n_rows, cx, place->cta), warp, cycle);
         if (!place->cta->n_live_rows)
             model->setup.host->block_ended(model->setup.sm, place);

@@ -100,17 +100,18 @@ static void control(struct engine *engine, struct resident *resident, uint32_t i
     struct exec_row *row = &cta->row[index];
     uint32_t active = divergence_stack_top(&resident->stack[index])->mask[0];
     struct divergence_outcome outcome = divergence_control(&resident->stack[index], &engine->cx, pc, &mask);
-    engine->counters->branches += outcome.is_branch;
+    bool is_branch = outcome.effect == DIVERGENCE_BRANCHES;
+    engine->counters->branches += is_branch;
     engine->counters->divergent_branches += outcome.is_divergent;
-    if (engine->grid->profile && outcome.is_branch)
+    if (engine->grid->profile && is_branch)
         exec_profile_branch(engine->grid->profile, pc, outcome.is_divergent);
     if (engine->grid->profile && outcome.is_divergent)
         exec_profile_split(engine->grid->profile, row, active);
-    if (outcome.at_barrier) {
+    if (outcome.effect == DIVERGENCE_MEETS_BLOCK) {
         engine->counters->barriers++;
         set_free(resident, divergence_arrive(resident->stack, engine->n_rows, &engine->cx, cta, index, pc, &mask));
     }
-    if (outcome.has_exited)
+    if (divergence_has_ended(&outcome))
         set_free(resident, divergence_after_exit(resident->stack, engine->n_rows, &engine->cx, cta));
 }
 

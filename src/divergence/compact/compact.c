@@ -236,20 +236,20 @@ static void release(struct divergence_compact *compact, struct divergence_compac
 static void reach_barrier(struct divergence_compact *compact, struct divergence_compact_block *block,
                           struct divergence_compact_warp *warp, uint32_t pc, uint32_t mask, uint64_t cycle) {
     struct exec_context *cx = compact->setup.cx;
-    uint32_t first = divergence_compacted_piece(&warp->compacted, mask);
-    bool waits =
-        divergence_barrier_waits(cx, block->place->cta, divergence_compacted_row(&warp->compacted, first), pc, first);
+    const struct exec_threads *threads = &warp->compacted.threads;
+    uint32_t home, first = divergence_same_row(threads, mask, &home);
+    bool waits = divergence_barrier_waits(cx, block->place->cta, threads->row[__builtin_ctz(first)], pc, home);
     compact->setup.counters->barriers++;
     warp->compacted.pc = pc;
     warp->group.status = waits ? DIVERGENCE_WAITS : DIVERGENCE_RUNS;
-    for (uint32_t left = mask, piece; left && !cx->fault.kind; left &= ~piece) {
-        piece = divergence_compacted_piece(&warp->compacted, left);
+    for (uint32_t left = mask, same; left && !cx->fault.kind; left &= ~same) {
+        same = divergence_same_row(threads, left, &home);
         if (waits) {
             block->n_barred += !warp->compacted.at_barrier;
-            warp->compacted.at_barrier |= piece;
+            warp->compacted.at_barrier |= same;
         }
-        struct exec_row *row = divergence_compacted_row(&warp->compacted, piece);
-        int complete = divergence_barrier_arrive(cx, block->place->cta, row, pc, piece);
+        struct exec_row *row = threads->row[__builtin_ctz(same)];
+        int complete = divergence_barrier_arrive(cx, block->place->cta, row, pc, home);
         if (complete != DIVERGENCE_NO_BARRIER)
             release(compact, block, warp, (uint32_t)complete, cycle);
     }
@@ -264,11 +264,6 @@ static void end_threads(struct divergence_compact *compact, struct divergence_co
     struct exec_cta *cta = block->place->cta;
     uint32_t gone[EXEC_MAX_ROWS] = {0};
     divergence_compacted_add(&warp->compacted, mask, gone);
-    for (uint32_t i = 0; i < block->n_rows; i++) {
-        bool was_live = block->stack.row[i].live;
-        block->stack.row[i].live &= ~gone[i];
-        cta->n_live_rows -= was_live && !block->stack.row[i].live;
-    }
     for (uint32_t i = 0; i < block->stack.depth; i++)
         divergence_masks_remove(divergence_stack_at(&block->stack, i)->mask, gone, block->n_rows);
     warp->compacted.mask &= ~mask;
@@ -306,21 +301,51 @@ static void exit_threads(struct divergence_compact *compact, struct divergence_c
 static void branch(const struct divergence_compact *compact, struct divergence_compact_block *block,
                    struct divergence_compact_warp *warp, uint32_t pc, uint32_t mask) {
     const struct exec_insn *insn = &compact->setup.cx->grid->program->code[pc];
+    struct divergence_compacted *compacted = &warp->compacted;
+    uint32_t next[EXEC_LANES];
+    struct divergence_outcome outcome =
+        insn->kind == EXEC_KIND_BRANCH /* no need of next[] */
+            ? divergence_resolve_branch(insn, pc, 1, &compacted->mask, &mask)
+            : divergence_resolve_threads(compact->setup.cx, pc, &compacted->threads, compacted->mask, mask, next);
     bool is_free = insn->flags & EXEC_FLAG_UNIFORM && !compact->meets_if_uniform;
     bool is_jump = insn->kind == EXEC_KIND_BRANCH && (!insn->guard.offset || is_free);
-    bool is_divergent = !is_jump && divergence_compacted_diverges(&warp->compacted, compact->setup.cx, pc, mask);
-    divergence_count_branch(&compact->setup, pc, is_divergent);
+    divergence_count_branch(&compact->setup, pc, outcome.is_divergent);
     if (is_jump) {
-        assert(!mask || mask == warp->compacted.mask);
-        go_to(block, warp, mask ? insn->target : pc + 1);
+        assert(!outcome.is_divergent);
+        go_to(block, warp, outcome.target);
         return;
     }
-    if (is_divergent) {
+    if (outcome.is_divergent) {
         uint32_t parted[EXEC_MAX_ROWS] = {0};
-        divergence_compacted_add(&warp->compacted, warp->compacted.mask, parted);
+        divergence_compacted_add(compacted, compacted->mask, parted);
         divergence_count_wide_split(&compact->setup, block->stack.row, parted, block->n_rows);
     }
     come(block, warp, pc, mask, false);
+}
+
+/* A warp-wide instruction: the threads of a row execute it together. */
+static void act_on_rows(const struct divergence_compact *compact, struct divergence_compact_block *block,
+                        struct divergence_compact_warp *warp, uint32_t pc, uint32_t mask) {
+    if (block->has_split_rows) {
+        come(block, warp, pc, mask, false);
+        return;
+    }
+    divergence_compacted_execute(&warp->compacted, compact->setup.cx, pc, mask);
+    go_to(block, warp, pc + 1);
+}
+
+/* An instruction that the warps of an entry need not meet at. */
+static void execute_alone(struct divergence_compact *compact, struct divergence_compact_block *block,
+                          struct divergence_compact_warp *warp, uint32_t pc, uint32_t mask, uint64_t cycle) {
+    uint32_t next[EXEC_LANES];
+    struct divergence_outcome outcome =
+        divergence_resolve_threads(compact->setup.cx, pc, &warp->compacted.threads, warp->compacted.mask, mask, next);
+    if (divergence_has_ended(&outcome))
+        exit_threads(compact, block, warp, mask, cycle);
+    else if (outcome.effect == DIVERGENCE_MEETS_BLOCK)
+        reach_barrier(compact, block, warp, pc, mask, cycle);
+    else
+        go_to(block, warp, pc + 1);
 }
 
 void divergence_compact_control(struct divergence_compact *compact, struct divergence_group *group, uint32_t pc,
@@ -338,38 +363,12 @@ void divergence_compact_control(struct divergence_compact *compact, struct diver
     case EXEC_KIND_RETURN:
         come(block, warp, pc, mask, false);
         break;
-    case EXEC_KIND_EXIT:
-        if (mask)
-            exit_threads(compact, block, warp, mask, cycle);
-        else
-            go_to(block, warp, pc + 1);
-        break;
-    case EXEC_KIND_BARRIER:
-        if (mask)
-            reach_barrier(compact, block, warp, pc, mask, cycle);
-        else
-            go_to(block, warp, pc + 1);
-        break;
     case EXEC_KIND_WARP:
     case EXEC_KIND_WARP_MEMORY:
-        if (block->has_split_rows) {
-            come(block, warp, pc, mask, false);
-            break;
-        }
-        divergence_compacted_execute(&warp->compacted, cx, pc, mask);
-        go_to(block, warp, pc + 1);
-        break;
-    case EXEC_KIND_CALL_BUILTIN:
-        divergence_compacted_execute(&warp->compacted, cx, pc, mask);
-        go_to(block, warp, pc + 1);
-        break;
-    case EXEC_KIND_TRAP:
-        if (mask)
-            exec_fault_set(cx, EXEC_FAULT_TRAP, (unsigned)__builtin_ctz(mask), 0, 0, "%s", "");
-        go_to(block, warp, pc + 1);
+        act_on_rows(compact, block, warp, pc, mask);
         break;
     default:
-        go_to(block, warp, pc + 1);
+        execute_alone(compact, block, warp, pc, mask, cycle);
         break;
     }
     if (!cx->fault.kind)

@@ -7,23 +7,7 @@
 #include "divergence/parts/barrier.h"
 #include "divergence/parts/masks.h"
 #include "divergence/parts/packing.h"
-#include "divergence/parts/threads.h"
-
-uint32_t divergence_compacted_piece(const struct divergence_compacted *compacted, uint32_t mask) {
-    uint32_t row = compacted->row[__builtin_ctz(mask)], piece = 0;
-    for (uint32_t left = mask; left; left &= left - 1)
-        piece |= (uint32_t)(compacted->row[__builtin_ctz(left)] == row) << __builtin_ctz(left);
-    return piece;
-}
-
-uint32_t divergence_compacted_lanes(const struct divergence_compacted *compacted, uint32_t piece) {
-    uint32_t lanes = 0;
-    if (!compacted->is_crossed)
-        return piece;
-    for (uint32_t left = piece; left; left &= left - 1)
-        lanes |= 1u << compacted->threads.lane[__builtin_ctz(left)];
-    return lanes;
-}
+#include "divergence/parts/resolve.h"
 
 void divergence_compacted_add(const struct divergence_compacted *compacted, uint32_t mask, uint32_t *over_rows) {
     for (uint32_t left = mask; left; left &= left - 1)
@@ -68,9 +52,9 @@ uint32_t divergence_compacted_form(struct divergence_compacted *compacted, struc
 bool divergence_compacted_splits_rows(const struct divergence_compacted *compacted, uint32_t n_compacted,
                                       const uint32_t *mask) {
     for (uint32_t i = 0; i < n_compacted; i++)
-        for (uint32_t left = compacted[i].mask, piece; left; left &= ~piece) {
-            piece = divergence_compacted_piece(&compacted[i], left);
-            if (compacted[i].is_crossed || mask[compacted[i].row[__builtin_ctz(piece)]] != piece)
+        for (uint32_t left = compacted[i].mask, same, home; left; left &= ~same) {
+            same = divergence_same_row(&compacted[i].threads, left, &home);
+            if (compacted[i].is_crossed || mask[compacted[i].row[__builtin_ctz(same)]] != same)
                 return true;
         }
     return false;
@@ -78,31 +62,10 @@ bool divergence_compacted_splits_rows(const struct divergence_compacted *compact
 
 void divergence_compacted_execute(const struct divergence_compacted *compacted, struct exec_context *cx, uint32_t pc,
                                   uint32_t mask) {
-    for (uint32_t left = mask, piece; left && !cx->fault.kind; left &= ~piece) {
-        piece = divergence_compacted_piece(compacted, left);
-        struct exec_row *row = divergence_compacted_row(compacted, piece);
-        exec_row_insn(cx, row, &cx->grid->program->code[pc], divergence_compacted_lanes(compacted, piece));
+    for (uint32_t left = mask, same, home; left && !cx->fault.kind; left &= ~same) {
+        same = divergence_same_row(&compacted->threads, left, &home);
+        exec_row_insn(cx, compacted->threads.row[__builtin_ctz(same)], &cx->grid->program->code[pc], home);
     }
-}
-
-bool divergence_compacted_diverges(const struct divergence_compacted *compacted, struct exec_context *cx, uint32_t pc,
-                                   uint32_t taken) {
-    const struct exec_insn *insn = &cx->grid->program->code[pc];
-    if (insn->kind == EXEC_KIND_BRANCH)
-        return taken && taken != compacted->mask && insn->target != pc + 1;
-    uint32_t first = EXEC_NO_PC, next[EXEC_LANES], waits;
-    for (uint32_t left = compacted->mask, piece; left; left &= ~piece) {
-        piece = divergence_compacted_piece(compacted, left);
-        uint32_t lanes = divergence_compacted_lanes(compacted, piece);
-        divergence_next_pcs(cx, divergence_compacted_row(compacted, piece), pc, lanes, next, &waits);
-        for (; lanes; lanes &= lanes - 1) {
-            uint32_t lane = (uint32_t)__builtin_ctz(lanes);
-            first = first == EXEC_NO_PC ? next[lane] : first;
-            if (next[lane] != first)
-                return true;
-        }
-    }
-    return false;
 }
 
 bool divergence_compacted_release(struct divergence_compacted *compacted, const struct exec_context *cx,
@@ -111,13 +74,13 @@ bool divergence_compacted_release(struct divergence_compacted *compacted, const 
     if (!compacted->at_barrier)
         return false;
     assert(!compacted->is_crossed);
-    for (uint32_t left = compacted->at_barrier, piece; left; left &= ~piece) {
-        piece = divergence_compacted_piece(compacted, left);
-        struct exec_row *row = divergence_compacted_row(compacted, piece);
-        if (divergence_barrier_number(row, insn, (uint32_t)__builtin_ctz(piece)) != number)
+    for (uint32_t left = compacted->at_barrier, same, home; left; left &= ~same) {
+        same = divergence_same_row(&compacted->threads, left, &home);
+        struct exec_row *row = compacted->threads.row[__builtin_ctz(same)];
+        if (divergence_barrier_number(row, insn, (uint32_t)__builtin_ctz(home)) != number)
             continue;
-        divergence_barrier_result(row, insn, barrier, piece);
-        compacted->at_barrier &= ~piece;
+        divergence_barrier_result(row, insn, barrier, home);
+        compacted->at_barrier &= ~same;
     }
     return !compacted->at_barrier;
 }

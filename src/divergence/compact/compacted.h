@@ -1,6 +1,5 @@
 /* A compacted warp: threads of several rows of a block that run together as a warp. Each keeps its own lane, unless the
- * compacted warp is crossed (odgs, where lanes are free). Its lanes are handled in pieces: a piece is the lanes whose
- * threads belong to one row. */
+ * compacted warp is crossed (odgs, where lanes are free). */
 #pragma once
 
 #include "divergence/divergence.h"
@@ -21,13 +20,6 @@ enum divergence_arrangement {
     DIVERGENCE_IN_ORDER,   /* as few as possible, whatever the lanes: all but the last one are full */
 };
 
-/* Returns the first piece of `mask` (not 0): its lanes whose threads belong to the row of its first lane. */
-uint32_t divergence_compacted_piece(const struct divergence_compacted *compacted, uint32_t mask);
-/* Returns the piece as lanes of its row. */
-uint32_t divergence_compacted_lanes(const struct divergence_compacted *compacted, uint32_t piece);
-static inline struct exec_row *divergence_compacted_row(const struct divergence_compacted *compacted, uint32_t piece) {
-    return compacted->threads.row[__builtin_ctz(piece)];
-}
 /* Adds these lanes' threads to a mask over the rows. */
 void divergence_compacted_add(const struct divergence_compacted *compacted, uint32_t mask, uint32_t *over_rows);
 
@@ -40,13 +32,9 @@ uint32_t divergence_compacted_form(struct divergence_compacted *compacted, struc
 bool divergence_compacted_splits_rows(const struct divergence_compacted *compacted, uint32_t n_compacted,
                                       const uint32_t *mask);
 
-/* Executes a warp-wide instruction or a built-in function, piece by piece. */
+/* Executes a warp-wide instruction, row by row. */
 void divergence_compacted_execute(const struct divergence_compacted *compacted, struct exec_context *cx, uint32_t pc,
                                   uint32_t mask);
-/* Whether the branch at pc, whose guard is true in the lanes `taken`, sends threads of the compacted warp different
- * ways. */
-bool divergence_compacted_diverges(const struct divergence_compacted *compacted, struct exec_context *cx, uint32_t pc,
-                                   uint32_t taken);
 /* Releases the lanes that wait for this barrier. True when lanes of the compacted warp waited and none waits any
  * longer. */
 bool divergence_compacted_release(struct divergence_compacted *compacted, const struct exec_context *cx,

@@ -1,4 +1,4 @@
-/* Compacted warps: who is where after each arrangement, and the pieces of a warp. */
+/* Compacted warps: who is where after each arrangement. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -75,30 +75,12 @@ static void in_order_all_warps_but_the_last_are_full(void **state) {
     assert_memory_equal(found, mask, sizeof found); /* every thread once, whatever its lane */
 }
 
-static void a_piece_is_the_threads_of_one_row(void **state) {
+static void a_crossed_warp_splits_the_rows_of_its_threads(void **state) {
     (void)state;
-    form(DIVERGENCE_IN_COLUMNS);
-    assert_int_equal(divergence_compacted_piece(&compacted[0], 0xf), 0x3);
-    assert_int_equal(divergence_compacted_piece(&compacted[0], 0xe), 0x2);
-    assert_int_equal(divergence_compacted_piece(&compacted[0], 0xc), 0xc);
-    assert_ptr_equal(divergence_compacted_row(&compacted[0], 0xc), &rows[1]);
-    assert_int_equal(divergence_compacted_lanes(&compacted[0], 0xc), 0xc);
-}
-
-/* Three threads of lane 0 in one warp: their pieces are lane 0 of each row. */
-static void a_crossed_warp_knows_the_lanes_of_its_threads(void **state) {
-    (void)state;
-    const uint32_t column[N_ROWS] = {0x1, 0x1, 0x1};
+    const uint32_t column[N_ROWS] = {0x1, 0x1, 0x1}; /* threads of lane 0 */
     assert_int_equal(divergence_compacted_form(compacted, rows, column, N_ROWS, 7, DIVERGENCE_IN_ORDER, N_LANES), 1);
     assert_true(compacted[0].is_crossed);
     assert_int_equal(__builtin_popcount(compacted[0].mask), 3);
-    for (uint32_t left = compacted[0].mask, n = 0; left; n++) {
-        uint32_t piece = divergence_compacted_piece(&compacted[0], left);
-        assert_int_equal(__builtin_popcount(piece), 1);
-        assert_int_equal(divergence_compacted_lanes(&compacted[0], piece), 0x1);
-        left &= ~piece;
-        assert_true(n < 3);
-    }
     assert_true(divergence_compacted_splits_rows(compacted, 1, column));
 }
 
@@ -108,8 +90,7 @@ int main(void) {
         cmocka_unit_test(in_columns_threads_keep_their_lanes),
         cmocka_unit_test(rows_are_split_where_their_threads_are_in_two_warps),
         cmocka_unit_test(in_order_all_warps_but_the_last_are_full),
-        cmocka_unit_test(a_piece_is_the_threads_of_one_row),
-        cmocka_unit_test(a_crossed_warp_knows_the_lanes_of_its_threads),
+        cmocka_unit_test(a_crossed_warp_splits_the_rows_of_its_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

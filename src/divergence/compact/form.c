@@ -9,10 +9,11 @@
 void divergence_compact_show(const struct divergence_compact_block *block, struct divergence_compact_warp *warp) {
     struct divergence_group *group = &warp->group;
     struct divergence_compacted *compacted = &warp->compacted;
-    bool is_row = !compacted->is_crossed && divergence_compacted_piece(compacted, compacted->mask) == compacted->mask;
+    uint32_t home, same = divergence_same_row(&compacted->threads, compacted->mask, &home);
+    bool is_row = !compacted->is_crossed && same == compacted->mask;
     group->pc = compacted->pc;
     group->notify_pc = divergence_stack_top(&block->stack)->reconvergence;
-    group->row = is_row ? divergence_compacted_row(compacted, compacted->mask) : NULL;
+    group->row = is_row ? compacted->threads.row[__builtin_ctz(same)] : NULL;
     group->threads = &compacted->threads;
     group->mask = compacted->mask;
     group->n_threads = (uint32_t)__builtin_popcount(compacted->mask);

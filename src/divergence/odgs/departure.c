@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "base/memory.h"
-#include "divergence/parts/threads.h"
+#include "divergence/parts/resolve.h"
 
 typedef bool does_fn(const struct exec_insn *insn);
 

@@ -4,6 +4,7 @@
 
 #include "divergence/odgs/internal.h"
 #include "divergence/parts/count.h"
+#include "divergence/parts/resolve.h"
 #include "divergence/parts/threads.h"
 
 static struct divergence_sync *sync_of(const struct divergence_block *block) {
@@ -11,21 +12,6 @@ static struct divergence_sync *sync_of(const struct divergence_block *block) {
 }
 
 /* --- what becomes of each lane --- */
-
-/* Those of the warp's lanes `among` whose threads live in the row of `lane`: returned as lanes of that row, in *lanes
- * as lanes of the warp. */
-static uint32_t row_part(const struct divergence_odgs_warp *warp, uint32_t among, uint32_t lane, uint32_t *lanes) {
-    uint32_t mask = 0;
-    *lanes = 0;
-    for (uint32_t left = among; left; left &= left - 1) {
-        uint32_t other = (uint32_t)__builtin_ctz(left);
-        if (warp->threads.row[other] != warp->threads.row[lane])
-            continue;
-        mask |= 1u << warp->threads.lane[other];
-        *lanes |= 1u << other;
-    }
-    return mask;
-}
 
 /* Threads no longer wait: full rows are warps again, the others go to the pool. */
 static void take_released(struct divergence_odgs_sm *model, struct divergence_block *block, uint64_t cycle) {
@@ -49,84 +35,36 @@ static void threads_ended(struct divergence_odgs_sm *model, struct divergence_bl
     }
 }
 
-/* What becomes of the lanes of a warp at a control instruction. */
-struct outcome {
-    uint32_t next[EXEC_LANES];
-    uint32_t ended, waiting;
-};
-
-/* A branch whose guard is true in the lanes `taken`. */
-static void branch(const struct exec_insn *insn, uint32_t pc, uint32_t lanes, uint32_t taken, struct outcome *outcome) {
-    for (uint32_t left = lanes; left; left &= left - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(left);
-        outcome->next[lane] = taken >> lane & 1 ? insn->target : pc + 1;
-    }
-}
-
-static void execute(struct divergence_odgs_sm *model, struct divergence_odgs_warp *warp, uint32_t pc,
-                    struct outcome *outcome, uint64_t cycle) {
-    struct exec_context *cx = model->setup.cx;
-    exec_threads_send_home(cx, &warp->threads, pc, warp->group.mask); /* rows execute these */
-    for (uint32_t left = warp->group.mask; left && !cx->fault.kind;) {
-        uint32_t lanes, waits, next[EXEC_LANES], first = (uint32_t)__builtin_ctz(left);
-        uint32_t mask = row_part(warp, left, first, &lanes);
-        struct exec_row *row = warp->threads.row[first];
-        divergence_next_pcs(cx, row, pc, mask, next, &waits);
-        bool has_ended = false;
-        for (uint32_t rest = lanes; rest; rest &= rest - 1) {
-            uint32_t lane = (uint32_t)__builtin_ctz(rest), home = warp->threads.lane[lane];
-            outcome->next[lane] = next[home];
-            outcome->waiting |= (waits >> home & 1) << lane;
-            outcome->ended |= (uint32_t)(next[home] == EXEC_NO_PC) << lane;
-            has_ended |= next[home] == EXEC_NO_PC;
-        }
-        if (has_ended)
-            threads_ended(model, divergence_block_of(row), cycle);
-        left &= ~lanes;
-    }
-}
-
-/* Lanes that wait for others of their row or block leave the warp. A whole row that need not wait stays. */
-static void synchronize(struct divergence_odgs_sm *model, struct divergence_odgs_warp *warp, uint32_t pc,
-                        struct outcome *outcome, uint64_t cycle) {
-    for (uint32_t left = outcome->waiting; left && !model->setup.cx->fault.kind;) {
-        uint32_t lanes, first = (uint32_t)__builtin_ctz(left);
-        uint32_t mask = row_part(warp, left, first, &lanes);
-        struct exec_row *row = warp->threads.row[first];
+/* Lanes that wait for others of their row or block leave the warp. A whole row that need not wait stays. Returns the
+ * lanes that leave. */
+static uint32_t synchronize(struct divergence_odgs_sm *model, const struct divergence_odgs_warp *warp, uint32_t pc,
+                            uint32_t waiting, uint64_t cycle) {
+    bool is_barrier = model->chip->program->code[pc].kind == EXEC_KIND_BARRIER;
+    for (uint32_t left = waiting, lanes, mask; left && !model->setup.cx->fault.kind; left &= ~lanes) {
+        lanes = divergence_same_row(&warp->threads, left, &mask);
+        struct exec_row *row = warp->threads.row[__builtin_ctz(lanes)];
         struct divergence_block *block = divergence_block_of(row);
         struct divergence_sync *sync = sync_of(block);
-        bool is_barrier = model->chip->program->code[pc].kind == EXEC_KIND_BARRIER;
         bool is_free = divergence_sync_arrive(sync, model->setup.cx, row, pc, mask);
-        left &= ~lanes;
         if (is_free && !is_barrier && (sync->released[row->index] & mask) == mask) {
             sync->released[row->index] &= ~mask; /* continues where it is */
-            outcome->waiting &= ~lanes;
+            waiting &= ~lanes;
         }
         if (is_free)
             take_released(model, block, cycle);
     }
+    return waiting;
 }
 
 /* --- where they continue --- */
 
 static void count_branch(struct divergence_odgs_sm *model, const struct divergence_odgs_warp *warp, uint32_t pc,
                          bool is_divergent) {
-    const struct exec_insn *insn = &model->chip->program->code[pc];
-    if (insn->kind != EXEC_KIND_BRANCH && insn->kind != EXEC_KIND_BRANCH_INDEXED)
-        return;
     divergence_count_branch(&model->setup, pc, is_divergent);
     for (uint32_t left = is_divergent ? warp->group.mask : 0; left; left &= left - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(left);
         divergence_count_split(&model->setup, warp->threads.row[lane], 1u << warp->threads.lane[lane]);
     }
-}
-
-static bool agree(const uint32_t next[EXEC_LANES], uint32_t lanes) {
-    uint32_t first = next[__builtin_ctz(lanes)];
-    for (uint32_t left = lanes; left; left &= left - 1)
-        if (next[__builtin_ctz(left)] != first)
-            return false;
-    return true;
 }
 
 /* Notes where lanes of a warp below the top of its stack will continue. */
@@ -148,7 +86,7 @@ static void diverge_locally(struct divergence_odgs_warp *warp, const struct exec
     for (uint32_t left = lanes; left; left &= left - 1)
         same |= (uint32_t)(next[__builtin_ctz(left)] == first) << __builtin_ctz(left);
     uint32_t rest = lanes & ~same, second = next[__builtin_ctz(rest)];
-    if (agree(next, rest)) {
+    if (divergence_pcs_agree(next, rest)) {
         divergence_stack_diverge(stack, reconvergence, first, &same, second);
     } else {
         divergence_stack_make_join(stack, reconvergence);
@@ -206,8 +144,7 @@ static void lose(struct divergence_odgs_sm *model, struct divergence_odgs_warp *
 static void go_on(struct divergence_odgs_sm *model, struct divergence_odgs_warp *warp, uint32_t pc,
                   const uint32_t next[EXEC_LANES], uint32_t lanes) {
     const struct exec_insn *insn = &model->chip->program->code[pc];
-    bool is_divergent = !agree(next, lanes);
-    count_branch(model, warp, pc, is_divergent);
+    bool is_divergent = !divergence_pcs_agree(next, lanes);
     divergence_stack_top(&warp->stack)->pc = next[__builtin_ctz(lanes)];
     if (is_divergent && may_leave(model->chip, insn, pc, next, lanes)) {
         memcpy(warp->next_pc, next, sizeof warp->next_pc);
@@ -227,27 +164,34 @@ void divergence_odgs_execute(struct divergence_odgs_sm *model, struct divergence
                              uint32_t mask, uint64_t cycle) {
     struct divergence_group *group = &warp->group;
     const struct exec_insn *insn = &model->chip->program->code[pc];
-    if (insn->kind == EXEC_KIND_BRANCH && (!mask || mask == group->mask)) { /* most branches: all go one way */
-        divergence_count_branch(&model->setup, pc, false);
-        group->pc = mask ? insn->target : pc + 1;
-        if (group->pc == group->notify_pc)
-            divergence_odgs_end_path(warp);
-        return;
+    struct divergence_outcome outcome;
+    if (insn->kind == EXEC_KIND_BRANCH) {
+        outcome = divergence_resolve_branch(insn, pc, 1, &group->mask, &mask);
+        if (!outcome.is_divergent) { /* most branches */
+            divergence_count_branch(&model->setup, pc, false);
+            group->pc = outcome.target;
+            if (group->pc == group->notify_pc)
+                divergence_odgs_end_path(warp);
+            return;
+        }
     }
-    struct outcome outcome;
-    outcome.ended = outcome.waiting = 0;
-    if (insn->kind == EXEC_KIND_BRANCH)
-        branch(insn, pc, group->mask, mask, &outcome);
-    else
-        execute(model, warp, pc, &outcome, cycle);
+    uint32_t next[EXEC_LANES], gone = 0;
+    outcome = divergence_resolve_threads(model->setup.cx, pc, &warp->threads, group->mask, mask, next);
     model->setup.counters->barriers += insn->kind == EXEC_KIND_BARRIER;
-    if (outcome.waiting)
-        synchronize(model, warp, pc, &outcome, cycle);
+    if (outcome.effect == DIVERGENCE_BRANCHES)
+        count_branch(model, warp, pc, outcome.is_divergent);
+    if (divergence_has_to_wait(&outcome))
+        gone = synchronize(model, warp, pc, mask, cycle);
+    for (uint32_t left = divergence_has_ended(&outcome) ? mask : 0, same; left; left &= ~same) {
+        same = divergence_same_block(&warp->threads, left);
+        threads_ended(model, divergence_block_of(warp->threads.row[__builtin_ctz(left)]), cycle);
+        gone |= same;
+    }
     if (model->setup.cx->fault.kind)
         return;
-    uint32_t gone = outcome.ended | outcome.waiting, lanes = group->mask & ~gone;
+    uint32_t lanes = group->mask & ~gone;
     if (gone)
         lose(model, warp, pc, gone);
     if (lanes)
-        go_on(model, warp, pc, outcome.next, lanes);
+        go_on(model, warp, pc, next, lanes);
 }

@@ -1,172 +1,118 @@
-/* Control flow on the post-dominator stack. See control.h. */
+/* Control instructions on the post-dominator stack. See control.h. */
 #include "divergence/parts/control.h"
 
 #include <string.h>
 
 #include "divergence/parts/barrier.h"
-#include "divergence/parts/threads.h"
 
-/* Finds the threads that have the same target as the first one in `left`, and takes them out of `left`. Returns false
- * if `left` is empty. */
-static bool next_target(uint64_t (*target_of)[EXEC_LANES], uint32_t *left, uint32_t n_rows, uint64_t *target,
+/* Takes the threads that go to `target` out of `left`. Returns them in `same`, and whether there are any. */
+static bool take_target(uint32_t (*next)[EXEC_LANES], uint32_t n_rows, uint32_t target, uint32_t *left,
                         uint32_t *same) {
-    uint32_t first = 0;
-    while (first < n_rows && !left[first])
-        first++;
-    if (first == n_rows)
-        return false;
-    *target = target_of[first][__builtin_ctz(left[first])];
     for (uint32_t i = 0; i < n_rows; i++) {
         same[i] = 0;
         for (uint32_t rest = left[i]; rest; rest &= rest - 1)
-            same[i] |= (uint32_t)(target_of[i][__builtin_ctz(rest)] == *target) << __builtin_ctz(rest);
+            same[i] |= (uint32_t)(next[i][__builtin_ctz(rest)] == target) << __builtin_ctz(rest);
         left[i] &= ~same[i];
     }
-    return true;
+    return !divergence_masks_are_empty(same, n_rows);
 }
 
-static void call(struct divergence_stack *stack, struct exec_context *cx, uint32_t pc, uint32_t callee,
-                 const uint32_t *mask) {
-    for (uint32_t i = 0; i < stack->n_rows && !cx->fault.kind; i++)
-        if (mask[i])
-            exec_enter_function(cx, &stack->row[i], pc, callee, mask[i]);
-    divergence_stack_push_call(stack, cx->grid->program->function[callee].first_pc, mask);
+/* The next pc of the first thread in `left`; EXEC_NO_PC: it is empty. */
+static uint32_t first_target(uint32_t (*next)[EXEC_LANES], uint32_t n_rows, const uint32_t *left) {
+    for (uint32_t i = 0; i < n_rows; i++)
+        if (left[i])
+            return next[i][__builtin_ctz(left[i])];
+    return EXEC_NO_PC;
 }
 
-/* Threads may call different functions: pushes one entry for each. */
-static void call_indirect(struct divergence_stack *stack, struct exec_context *cx, uint32_t pc, const uint32_t *mask) {
-    const struct exec_program *program = cx->grid->program;
-    const struct exec_call_site *site = &program->call_site[program->code[pc].imm];
-    uint64_t address[EXEC_MAX_ROWS][EXEC_LANES], target; /* copies: entering a function may write the register */
-    uint32_t left[EXEC_MAX_ROWS], same[EXEC_MAX_ROWS];
-    for (uint32_t i = 0; i < stack->n_rows; i++)
-        memcpy(address[i], divergence_lanes(&stack->row[i], site->target), sizeof address[i]);
-    memcpy(left, mask, stack->n_rows * sizeof *left);
-    while (!cx->fault.kind && next_target(address, left, stack->n_rows, &target, same)) {
-        uint32_t callee = exec_function_at(program, target);
-        if (callee != PTX_NO_INDEX) {
-            call(stack, cx, pc, callee, same);
-            continue;
-        }
-        uint32_t first = 0;
-        while (!same[first])
-            first++;
-        cx->row = &stack->row[first];
-        exec_fault_set(cx, EXEC_FAULT_BAD_CALL, (unsigned)__builtin_ctz(same[first]), 0, 0, "%s", "");
+/* Pushes a callee's entry; threads may have called different functions, and each is one entry. */
+static void follow_call(struct divergence_stack *stack, const struct divergence_outcome *outcome, const uint32_t *taken,
+                        uint32_t (*next)[EXEC_LANES]) {
+    uint32_t left[EXEC_MAX_ROWS], same[EXEC_MAX_ROWS], target;
+    if (outcome->target != EXEC_NO_PC) {
+        divergence_stack_push_call(stack, outcome->target, taken);
+        return;
+    }
+    memcpy(left, taken, stack->n_rows * sizeof *left);
+    while ((target = first_target(next, stack->n_rows, left)) != EXEC_NO_PC) {
+        take_target(next, stack->n_rows, target, left, same);
+        divergence_stack_push_call(stack, target, same);
     }
 }
 
-/* brx.idx: pushes one path for each distinct target. Returns true if there is more than one. */
-static bool branch_indexed(struct divergence_stack *stack, const struct exec_context *cx, uint32_t pc,
-                           const uint32_t *mask) {
-    const struct exec_insn *insn = &cx->grid->program->code[pc];
-    uint64_t next[EXEC_MAX_ROWS][EXEC_LANES], target;
-    uint32_t stay[EXEC_MAX_ROWS], left[EXEC_MAX_ROWS], same[EXEC_MAX_ROWS], n_paths = 0;
+/* Pushes one path for each next pc: first that of the next instruction, which runs last, then those of the table. */
+static void follow_indexed(struct divergence_stack *stack, uint32_t reconvergence, uint32_t pc, const uint32_t *taken,
+                           uint32_t (*next)[EXEC_LANES]) {
+    uint32_t left[EXEC_MAX_ROWS], same[EXEC_MAX_ROWS], target = pc + 1;
     for (uint32_t i = 0; i < stack->n_rows; i++) {
-        for (uint32_t rest = mask[i]; rest; rest &= rest - 1) {
-            uint32_t lane = (uint32_t)__builtin_ctz(rest);
-            next[i][lane] = divergence_branch_target(cx, &stack->row[i], pc, lane);
-        }
-        stay[i] = divergence_stack_top(stack)->mask[i] & ~mask[i]; /* guard false: falls through */
+        left[i] = divergence_stack_top(stack)->mask[i];
+        for (uint32_t rest = left[i] & ~taken[i]; rest; rest &= rest - 1)
+            next[i][__builtin_ctz(rest)] = pc + 1;
     }
-    memcpy(left, mask, stack->n_rows * sizeof *left);
-    divergence_stack_make_join(stack, insn->reconvergence);
-    if (!divergence_masks_are_empty(stay, stack->n_rows)) {
-        if (pc + 1 != insn->reconvergence)
-            divergence_stack_push_path(stack, pc + 1, insn->reconvergence, stay);
-        n_paths++;
-    }
-    for (; next_target(next, left, stack->n_rows, &target, same); n_paths++)
-        if (target != insn->reconvergence)
-            divergence_stack_push_path(stack, (uint32_t)target, insn->reconvergence, same);
-    return n_paths > 1;
+    divergence_stack_make_join(stack, reconvergence);
+    for (; target != EXEC_NO_PC; target = first_target(next, stack->n_rows, left))
+        if (take_target(next, stack->n_rows, target, left, same) && target != reconvergence)
+            divergence_stack_push_path(stack, target, reconvergence, same);
 }
 
-/* Compiled for one row and for several: most control instructions are branches of one row. */
-static inline __attribute__((always_inline)) bool branch(struct divergence_stack *stack, uint32_t n_rows,
-                                                         const struct exec_insn *insn, uint32_t pc,
-                                                         const uint32_t *mask) {
-    struct divergence_entry *top = divergence_stack_top(stack);
-    if (divergence_masks_are_equal(mask, top->mask, n_rows)) {
-        top->pc = insn->target;
-        return false;
-    }
-    if (divergence_masks_are_empty(mask, n_rows))
-        return false;
-    divergence_stack_diverge(stack, insn->reconvergence, insn->target, mask, pc + 1);
-    return true;
+static inline void follow_branch(struct divergence_stack *stack, const struct exec_insn *insn, uint32_t pc,
+                                 const struct divergence_outcome *outcome, const uint32_t *taken) {
+    if (outcome->is_divergent)
+        divergence_stack_diverge(stack, insn->reconvergence, outcome->target, taken, pc + 1);
+    else
+        divergence_stack_top(stack)->pc = outcome->target;
 }
 
-static void end_threads(struct divergence_stack *stack, const uint32_t *mask) {
-    for (uint32_t i = 0; i < stack->n_rows; i++) {
-        struct exec_row *row = &stack->row[i];
-        bool was_live = row->live;
-        row->live &= ~mask[i];
-        divergence_cta(row)->n_live_rows -= was_live && !row->live;
-    }
-    divergence_stack_remove(stack, mask, false);
-}
-
-/* Executes an instruction row by row. */
-static void each_row(const struct divergence_stack *stack, struct exec_context *cx, const struct exec_insn *insn,
-                     const uint32_t *mask) {
-    for (uint32_t i = 0; i < stack->n_rows && !cx->fault.kind; i++) {
-        if (!mask[i])
-            continue;
-        cx->row = &stack->row[i];
-        if (insn->kind == EXEC_KIND_CALL_BUILTIN)
-            exec_row_insn(cx, &stack->row[i], insn, mask[i]);
-        else if (insn->kind == EXEC_KIND_RETURN)
-            exec_leave_function(cx, &stack->row[i], mask[i]);
+void divergence_stack_follow(struct divergence_stack *stack, const struct exec_insn *insn, uint32_t pc,
+                             const struct divergence_outcome *outcome, const uint32_t *taken,
+                             uint32_t (*next)[EXEC_LANES]) {
+    divergence_stack_top(stack)->pc = pc + 1;
+    switch (outcome->effect) {
+    case DIVERGENCE_BRANCHES:
+        if (divergence_pushes_paths(insn, taken, stack->n_rows))
+            follow_indexed(stack, insn->reconvergence, pc, taken, next);
         else
-            exec_fault_set(cx, EXEC_FAULT_TRAP, (unsigned)__builtin_ctz(mask[i]), 0, 0, "%s", "");
+            follow_branch(stack, insn, pc, outcome, taken);
+        break;
+    case DIVERGENCE_CALLS:
+        follow_call(stack, outcome, taken, next);
+        break;
+    case DIVERGENCE_RETURNS:
+        divergence_stack_remove(stack, taken, true);
+        break;
+    case DIVERGENCE_ENDS:
+        divergence_stack_remove(stack, taken, false);
+        break;
+    case DIVERGENCE_MEETS_BLOCK:
+        return; /* the entry still has to wait */
+    case DIVERGENCE_PASSES:
+    case DIVERGENCE_MEETS_ROW:
+        break;
     }
+    divergence_stack_pop_finished(stack);
+}
+
+/* Any control instruction but a branch with one target. Not inlined: the array is large. */
+static __attribute__((noinline)) struct divergence_outcome
+control_other(struct divergence_stack *stack, struct exec_context *cx, uint32_t pc, const uint32_t *taken) {
+    uint32_t next[EXEC_MAX_ROWS][EXEC_LANES];
+    struct divergence_outcome outcome =
+        divergence_resolve(cx, pc, stack->row, stack->n_rows, divergence_stack_top(stack)->mask, taken, next);
+    if (!cx->fault.kind)
+        divergence_stack_follow(stack, &cx->grid->program->code[pc], pc, &outcome, taken, next);
+    return outcome;
 }
 
 struct divergence_outcome divergence_control(struct divergence_stack *stack, struct exec_context *cx, uint32_t pc,
-                                             const uint32_t *mask) {
+                                             const uint32_t *taken) {
     const struct exec_insn *insn = &cx->grid->program->code[pc];
-    struct divergence_outcome outcome = {.is_branch = insn->kind == EXEC_KIND_BRANCH};
-    divergence_stack_top(stack)->pc = pc + 1;
-    if (insn->kind == EXEC_KIND_BRANCH) {
-        outcome.is_divergent =
-            stack->n_rows == 1 ? branch(stack, 1, insn, pc, mask) : branch(stack, stack->n_rows, insn, pc, mask);
-        divergence_stack_pop_finished(stack);
-        return outcome;
-    }
-    outcome.is_branch = insn->kind == EXEC_KIND_BRANCH_INDEXED;
-    if (divergence_masks_are_empty(mask, stack->n_rows)) {
-        divergence_stack_pop_finished(stack);
-        return outcome;
-    }
-    switch ((enum exec_kind)insn->kind) {
-    case EXEC_KIND_BRANCH_INDEXED:
-        outcome.is_divergent = branch_indexed(stack, cx, pc, mask);
-        break;
-    case EXEC_KIND_CALL:
-        call(stack, cx, pc, cx->grid->program->function_of[insn->target], mask);
-        break;
-    case EXEC_KIND_CALL_INDIRECT:
-        call_indirect(stack, cx, pc, mask);
-        break;
-    case EXEC_KIND_RETURN:
-        each_row(stack, cx, insn, mask);
-        divergence_stack_remove(stack, mask, true);
-        break;
-    case EXEC_KIND_CALL_BUILTIN:
-    case EXEC_KIND_TRAP:
-        each_row(stack, cx, insn, mask);
-        break;
-    case EXEC_KIND_EXIT:
-        outcome.has_exited = true;
-        end_threads(stack, mask);
-        break;
-    case EXEC_KIND_BARRIER:
-        outcome.at_barrier = true;
-        return outcome; /* the entry still has to wait */
-    default:
-        break;
-    }
+    if (insn->kind != EXEC_KIND_BRANCH)
+        return control_other(stack, cx, pc, taken);
+    const uint32_t *active = divergence_stack_top(stack)->mask;
+    struct divergence_outcome outcome = stack->n_rows == 1
+                                            ? divergence_resolve_branch(insn, pc, 1, active, taken)
+                                            : divergence_resolve_branch(insn, pc, stack->n_rows, active, taken);
+    follow_branch(stack, insn, pc, &outcome, taken);
     divergence_stack_pop_finished(stack);
     return outcome;
 }

@@ -1,6 +1,7 @@
 /* What control instructions do to splits: branches and calls, exits and returns. See splits.h; splits.c says which
  * branches subdivide. */
 #include "divergence/parts/count.h"
+#include "divergence/parts/resolve.h"
 #include "divergence/parts/threads.h"
 #include "divergence/splits/internal.h"
 
@@ -29,35 +30,33 @@ static void count_branch(const struct divergence_splits *splits, const struct di
                                     divergence_split_rows(split));
 }
 
-/* Executes the control instruction at pc on the stack. */
-static void use_stack(struct divergence_splits_hook *hook, struct divergence_split *split, const uint32_t *taken) {
-    struct divergence_splits *splits = hook->splits;
-    struct divergence_subdivision *subdivision = own_subdivision(splits, split);
-    uint32_t gone[EXEC_MAX_ROWS], n_rows = divergence_split_rows(split);
+/* The split's stack follows the control instruction at pc. */
+static void use_stack(struct divergence_splits_hook *hook, struct divergence_split *split,
+                      const struct divergence_outcome *outcome, const uint32_t *taken, uint32_t (*next)[EXEC_LANES]) {
+    struct divergence_subdivision *subdivision = own_subdivision(hook->splits, split);
+    uint32_t gone[EXEC_MAX_ROWS], n_rows = divergence_split_rows(split), pc = split->group.pc;
     divergence_split_copy(gone, divergence_stack_at(&subdivision->stack, 0)->mask, n_rows);
-    struct divergence_outcome outcome =
-        divergence_control(&subdivision->stack, splits->setup.cx, split->group.pc, taken);
-    if (splits->program->code[split->group.pc].kind == EXEC_KIND_BRANCH_INDEXED)
-        count_branch(splits, split, outcome.is_divergent);
+    divergence_stack_follow(&subdivision->stack, &hook->splits->program->code[pc], pc, outcome, taken, next);
     divergence_masks_remove(gone, divergence_stack_at(&subdivision->stack, 0)->mask, n_rows);
     /* One side of a branch may go straight to where the splits meet: it waits in the entry below. */
     if (subdivision->parent)
         divergence_masks_remove(divergence_stack_top(&subdivision->parent->stack)->mask, gone, n_rows);
-    if (!splits->setup.cx->fault.kind)
-        divergence_split_then(hook, DIVERGENCE_STEP_RUN_STACK, split);
+    divergence_split_then(hook, DIVERGENCE_STEP_RUN_STACK, split);
 }
 
 void divergence_split_part(struct divergence_splits_hook *hook, struct divergence_split *split) {
     struct divergence_splits *splits = hook->splits;
     struct divergence_subdivision *subdivision = split->subdivision;
     uint32_t n_rows = divergence_split_rows(split), pc = split->group.pc;
+    struct divergence_outcome outcome =
+        divergence_resolve_branch(&splits->program->code[pc], pc, n_rows, split->mask, split->part);
     if (!divergence_splits_have_room(splits, subdivision->warp, 1)) {
         splits->setup.counters->splits_refused++;
-        use_stack(hook, split, split->part);
+        use_stack(hook, split, &outcome, split->part, NULL);
         return;
     }
     struct divergence_split *other = divergence_split_new(hook, subdivision, split);
-    uint32_t target = splits->program->code[pc].target;
+    uint32_t target = outcome.target;
     bool continues_taken = splits->rules.taken_first || target < pc;
     struct divergence_split *taken = continues_taken ? split : other, *through = continues_taken ? other : split;
     divergence_split_copy(other->mask, split->mask, n_rows);
@@ -98,23 +97,23 @@ static void let_others_run(struct divergence_splits_hook *hook, struct divergenc
     divergence_split_then(hook, DIVERGENCE_STEP_RUN_STACK, split);
 }
 
-static void branch(struct divergence_splits_hook *hook, struct divergence_split *split, const uint32_t *taken) {
+static void branch(struct divergence_splits_hook *hook, struct divergence_split *split,
+                   const struct divergence_outcome *outcome, const uint32_t *taken, uint32_t (*next)[EXEC_LANES]) {
     const struct divergence_splits *splits = hook->splits;
-    uint32_t n_rows = divergence_split_rows(split), pc = split->group.pc, target = splits->program->code[pc].target;
-    bool is_taken = divergence_masks_are_equal(taken, split->mask, n_rows);
-    bool is_divergent = !is_taken && !divergence_masks_are_empty(taken, n_rows) && target != pc + 1;
-    count_branch(splits, split, is_divergent);
-    if (!is_divergent) {
-        split->group.pc = is_taken ? target : pc + 1;
+    uint32_t pc = split->group.pc;
+    bool uses_stack = divergence_pushes_paths(&splits->program->code[pc], taken, divergence_split_rows(split));
+    count_branch(splits, split, outcome->is_divergent);
+    if (!outcome->is_divergent && !uses_stack) {
+        split->group.pc = outcome->target;
         if (spins(split, pc))
             let_others_run(hook, split);
         else
             divergence_split_run(hook, split);
-    } else if (may_part(splits, split)) {
-        divergence_split_copy(split->part, taken, n_rows);
+    } else if (!uses_stack && may_part(splits, split)) {
+        divergence_split_copy(split->part, taken, divergence_split_rows(split));
         divergence_split_begin(hook, split, DIVERGENCE_SPLIT_PARTS);
     } else {
-        use_stack(hook, split, taken);
+        use_stack(hook, split, outcome, taken, next);
     }
 }
 
@@ -145,17 +144,6 @@ static void lose(struct divergence_splits_hook *hook, struct divergence_split *s
         divergence_split_run(hook, split);
 }
 
-static void end_threads(struct divergence_splits_hook *hook, struct divergence_split *split, const uint32_t *taken) {
-    struct divergence_warp *warp = split->subdivision->warp;
-    for (uint32_t i = 0; i < warp->n_rows; i++) {
-        bool was_live = warp->row[i].live;
-        warp->row[i].live &= ~taken[i];
-        warp->block->cta->n_live_rows -= was_live && !warp->row[i].live;
-    }
-    divergence_warp_then(hook, DIVERGENCE_STEP_AFTER_EXIT, warp);
-    lose(hook, split, taken, false); /* what this leads to comes first */
-}
-
 void divergence_splits_after_exit(struct divergence_splits_hook *hook, struct divergence_warp *warp) {
     const struct divergence_setup *setup = &hook->splits->setup;
     struct divergence_block *place = warp->block;
@@ -165,55 +153,38 @@ void divergence_splits_after_exit(struct divergence_splits_hook *hook, struct di
         setup->host->block_ended(setup->sm, place);
 }
 
-static void return_from_call(struct divergence_splits_hook *hook, struct divergence_split *split,
-                             const uint32_t *taken) {
-    const struct divergence_warp *warp = split->subdivision->warp;
-    for (uint32_t i = 0; i < warp->n_rows; i++)
-        if (taken[i])
-            exec_leave_function(hook->splits->setup.cx, &warp->row[i], taken[i]);
-    lose(hook, split, taken, true);
-}
-
 /* --- the hook --- */
 
-/* Instructions that change no pc. */
-static void execute_rows(struct divergence_splits_hook *hook, struct divergence_split *split, const uint32_t *taken) {
-    const struct exec_insn *insn = &hook->splits->program->code[split->group.pc];
-    const struct divergence_warp *warp = split->subdivision->warp;
-    struct exec_context *cx = hook->splits->setup.cx;
-    for (uint32_t i = 0; i < warp->n_rows; i++) {
-        if (!taken[i])
-            continue;
-        cx->row = &warp->row[i]; /* a fault names its lanes */
-        if (insn->kind == EXEC_KIND_CALL_BUILTIN)
-            exec_row_insn(cx, &warp->row[i], insn, taken[i]);
-        else if (insn->kind == EXEC_KIND_TRAP)
-            exec_fault_set(cx, EXEC_FAULT_TRAP, (unsigned)__builtin_ctz(taken[i]), 0, 0, "%s", "");
-    }
-    split->group.pc++;
-    divergence_split_run(hook, split);
-}
-
 static void execute(struct divergence_splits_hook *hook, struct divergence_split *split, const uint32_t *taken) {
-    const struct exec_insn *insn = &hook->splits->program->code[split->group.pc];
-    if (insn->kind == EXEC_KIND_BRANCH) {
-        branch(hook, split, taken);
-    } else if (divergence_masks_are_empty(taken, divergence_split_rows(split))) {
-        if (insn->kind == EXEC_KIND_BRANCH_INDEXED)
-            count_branch(hook->splits, split, false);
+    struct divergence_warp *warp = split->subdivision->warp;
+    struct exec_context *cx = hook->splits->setup.cx;
+    uint32_t next[EXEC_MAX_ROWS][EXEC_LANES];
+    struct divergence_outcome outcome =
+        divergence_resolve(cx, split->group.pc, warp->row, warp->n_rows, split->mask, taken, next);
+    if (cx->fault.kind)
+        return;
+    switch (outcome.effect) {
+    case DIVERGENCE_BRANCHES:
+        branch(hook, split, &outcome, taken, next);
+        break;
+    case DIVERGENCE_CALLS:
+        use_stack(hook, split, &outcome, taken, next);
+        break;
+    case DIVERGENCE_RETURNS:
+        lose(hook, split, taken, true);
+        break;
+    case DIVERGENCE_ENDS:
+        divergence_warp_then(hook, DIVERGENCE_STEP_AFTER_EXIT, warp);
+        lose(hook, split, taken, false); /* what this leads to comes first */
+        break;
+    case DIVERGENCE_MEETS_BLOCK:
+    case DIVERGENCE_MEETS_ROW:
+        divergence_split_synchronise(hook, split, taken);
+        break;
+    case DIVERGENCE_PASSES:
         split->group.pc++;
         divergence_split_run(hook, split);
-    } else if (insn->kind == EXEC_KIND_BARRIER || divergence_is_row_sync(insn)) {
-        divergence_split_synchronise(hook, split, taken);
-    } else if (insn->kind == EXEC_KIND_EXIT) {
-        end_threads(hook, split, taken);
-    } else if (insn->kind == EXEC_KIND_RETURN) {
-        return_from_call(hook, split, taken);
-    } else if (insn->kind == EXEC_KIND_BRANCH_INDEXED || insn->kind == EXEC_KIND_CALL ||
-               insn->kind == EXEC_KIND_CALL_INDIRECT) {
-        use_stack(hook, split, taken);
-    } else {
-        execute_rows(hook, split, taken);
+        break;
     }
 }
 

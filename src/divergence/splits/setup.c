@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "divergence/parts/threads.h"
 #include "divergence/splits/internal.h"
 
 void divergence_splits_init(struct divergence_splits *splits, const struct divergence_setup *setup,

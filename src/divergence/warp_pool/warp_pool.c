@@ -8,6 +8,7 @@
 #include "base/bits.h"
 #include "base/memory.h"
 #include "divergence/parts/count.h"
+#include "divergence/parts/resolve.h"
 #include "divergence/parts/threads.h"
 
 uint32_t divergence_warp_pool_n_slots(const void *options, const struct config_machine *machine, uint32_t n_warps,
@@ -328,23 +329,6 @@ uint32_t divergence_dynamic_warp_lowest(const struct divergence_dynamic_warp *wa
     return lowest;
 }
 
-/* Takes the first of the threads in *left, and all others of its row, out of *left. Returns that row, its lanes in
- * *lanes, and in at[], by lane, where they are in the warp. */
-static struct exec_row *next_row(const struct divergence_dynamic_warp *warp, uint32_t *left, uint8_t at[EXEC_LANES],
-                                 uint32_t *lanes) {
-    struct exec_row *row = warp->threads.row[__builtin_ctz(*left)];
-    *lanes = 0;
-    for (uint32_t rest = *left; rest; rest &= rest - 1) {
-        uint32_t i = (uint32_t)__builtin_ctz(rest);
-        if (warp->threads.row[i] != row)
-            continue;
-        at[warp->threads.lane[i]] = (uint8_t)i;
-        *lanes |= 1u << warp->threads.lane[i];
-        *left &= ~(1u << i);
-    }
-    return row;
-}
-
 static void after_exit(struct divergence_warp_pool *pool, struct divergence_block *block, uint64_t cycle) {
     struct divergence_warp_pool_block *state = block->state;
     if (divergence_sync_after_exit(state->sync, pool->setup.cx, block->cta))
@@ -353,35 +337,20 @@ static void after_exit(struct divergence_warp_pool *pool, struct divergence_bloc
         end_block(pool, block);
 }
 
-static void arrive(struct divergence_warp_pool *pool, struct divergence_dynamic_warp *warp, struct exec_row *row,
-                   uint32_t pc, uint32_t lanes, uint64_t cycle) {
-    struct divergence_block *block = block_of(pool, row);
-    struct divergence_warp_pool_block *state = block->state;
-    state->passed = warp->group.passed;
-    if (divergence_sync_arrive(state->sync, pool->setup.cx, row, pc, lanes))
-        take_released(pool, block, cycle);
-}
-
-/* Executes the instruction for lanes of one row, which are at at[] in the warp. */
-static void control_row(struct divergence_warp_pool *pool, struct divergence_dynamic_warp *warp, struct exec_row *row,
-                        uint32_t pc, uint32_t lanes, const uint8_t at[EXEC_LANES], uint64_t cycle) {
-    struct exec_context *cx = pool->setup.cx;
-    uint32_t next[EXEC_LANES], waits, live = row->live;
-    divergence_next_pcs(cx, row, pc, lanes, next, &waits);
-    for (uint32_t left = lanes; left; left &= left - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(left);
-        warp->pc[at[lane]] = next[lane];
-        warp->waits |= (waits >> lane & 1) << at[lane];
-        if (next[lane] == EXEC_NO_PC)
-            warp->mask &= ~(1u << at[lane]);
+/* Threads in these lanes of the warp come to the barrier or warp-wide instruction at pc. */
+static void arrive(struct divergence_warp_pool *pool, const struct divergence_dynamic_warp *warp, uint32_t pc,
+                   uint32_t mask, uint64_t cycle) {
+    for (uint32_t left = mask, same, home; left && !pool->setup.cx->fault.kind; left &= ~same) {
+        same = divergence_same_row(&warp->threads, left, &home);
+        struct exec_row *row = warp->threads.row[__builtin_ctz(same)];
+        struct divergence_block *block = block_of(pool, row);
+        struct divergence_warp_pool_block *state = block->state;
+        state->passed = warp->group.passed;
+        if (divergence_sync_arrive(state->sync, pool->setup.cx, row, pc, home))
+            take_released(pool, block, cycle);
     }
-    if (waits)
-        arrive(pool, warp, row, pc, waits, cycle);
-    if (row->live != live)
-        after_exit(pool, block_of(pool, row), cycle);
 }
 
-/* Counts a branch of threads that have their next pcs. */
 static void count_branch(const struct divergence_warp_pool *pool, const struct divergence_dynamic_warp *warp,
                          uint32_t mask, uint32_t pc, bool is_divergent) {
     divergence_count_branch(&pool->setup, pc, is_divergent);
@@ -391,36 +360,23 @@ static void count_branch(const struct divergence_warp_pool *pool, const struct d
     }
 }
 
-/* A branch: the guard decides, whatever the rows. */
-static void branch(const struct divergence_warp_pool *pool, struct divergence_dynamic_warp *warp, uint32_t mask,
-                   uint32_t taken, uint32_t pc) {
-    uint32_t target = pool->setup.cx->grid->program->code[pc].target;
-    for (uint32_t left = mask; left; left &= left - 1) {
-        uint32_t i = (uint32_t)__builtin_ctz(left);
-        warp->pc[i] = taken >> i & 1 ? target : pc + 1;
-    }
-    count_branch(pool, warp, mask, pc, taken && taken != mask && target != pc + 1);
-}
-
 void divergence_warp_pool_control(struct divergence_warp_pool *pool, struct divergence_dynamic_warp *warp,
                                   uint32_t mask, uint32_t taken, uint32_t pc, uint64_t cycle) {
-    const struct exec_context *cx = pool->setup.cx;
-    const struct exec_insn *insn = &cx->grid->program->code[pc];
-    uint8_t at[EXEC_LANES];
+    struct exec_context *cx = pool->setup.cx;
     pool->acting = warp;
-    if (insn->kind == EXEC_KIND_BRANCH) {
-        branch(pool, warp, mask, taken, pc);
+    struct divergence_outcome outcome = divergence_resolve_threads(cx, pc, &warp->threads, mask, taken, warp->pc);
+    if (outcome.effect == DIVERGENCE_BRANCHES)
+        count_branch(pool, warp, mask, pc, outcome.is_divergent);
+    pool->setup.counters->barriers += cx->grid->program->code[pc].kind == EXEC_KIND_BARRIER;
+    if (divergence_has_to_wait(&outcome)) {
+        warp->waits |= taken;
+        arrive(pool, warp, pc, taken, cycle);
+    }
+    if (!divergence_has_ended(&outcome))
         return;
+    warp->mask &= ~taken;
+    for (uint32_t left = taken, same; left; left &= ~same) {
+        same = divergence_same_block(&warp->threads, left);
+        after_exit(pool, block_of(pool, warp->threads.row[__builtin_ctz(left)]), cycle);
     }
-    exec_threads_send_home(cx, &warp->threads, pc, mask); /* rows execute these */
-    for (uint32_t left = mask, lanes; left && !cx->fault.kind;) {
-        struct exec_row *row = next_row(warp, &left, at, &lanes);
-        control_row(pool, warp, row, pc, lanes, at, cycle);
-    }
-    if (insn->kind == EXEC_KIND_BRANCH_INDEXED) {
-        uint32_t there;
-        divergence_dynamic_warp_lowest(warp, mask, &there);
-        count_branch(pool, warp, mask, pc, there != mask);
-    }
-    pool->setup.counters->barriers += insn->kind == EXEC_KIND_BARRIER;
 }
