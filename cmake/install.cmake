@@ -9,13 +9,14 @@ endforeach()
 if(TARGET heddle_cuda)
   install(TARGETS heddle_cuda LIBRARY DESTINATION ${private_dir}/cuda NAMELINK_SKIP)
 endif()
-if(cudart_targets)
-  install(TARGETS ${cudart_targets} LIBRARY DESTINATION ${private_dir}/cuda NAMELINK_SKIP)
+if(cudart_targets OR closed_targets)
+  install(TARGETS ${cudart_targets} ${closed_targets} LIBRARY DESTINATION ${private_dir}/cuda NAMELINK_SKIP)
 endif()
 # Divergence models outside the tree see what those inside see.
 install(DIRECTORY src/ DESTINATION include/heddle/src FILES_MATCHING PATTERN *.h PATTERN *.def
   PATTERN command EXCLUDE PATTERN program EXCLUDE PATTERN experiment EXCLUDE PATTERN cli EXCLUDE
-  PATTERN cudart EXCLUDE PATTERN report EXCLUDE PATTERN testing EXCLUDE PATTERN fixture.h EXCLUDE)
+  PATTERN cudart EXCLUDE PATTERN cublas EXCLUDE PATTERN curand EXCLUDE PATTERN library EXCLUDE
+  PATTERN report EXCLUDE PATTERN testing EXCLUDE PATTERN fixture.h EXCLUDE)
 if(EXISTS ${PROJECT_SOURCE_DIR}/include/heddle)
   install(DIRECTORY include/heddle TYPE INCLUDE FILES_MATCHING PATTERN *.h)
 endif()

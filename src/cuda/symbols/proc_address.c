@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/config.h"
 #include "cuda/symbols/symbols.h"
 
 bool cuda_note_unsupported(struct cuda_state *state, const char *name) {
@@ -36,6 +37,17 @@ void cuHeddleReportError(int result, const char *message);
 void cuHeddleReportError(int result, const char *message) {
     CUDA_CALL call = cuda_enter_any();
     cuda_results_add_error(call.state, (CUresult)result, NULL, message);
+}
+
+/* Not part of CUDA: Heddle's libcublas chooses its kernels by it. */
+int cuHeddleHasMatrixUnits(void);
+
+int cuHeddleHasMatrixUnits(void) {
+    CUDA_CALL call = cuda_enter();
+    if (call.result != CUDA_SUCCESS)
+        return 0;
+    const struct config_machine *machine = gpu_config(call.gpu)->machine;
+    return !machine || machine->matrix.rate > 0;
 }
 
 /* Returns the newest symbol in the version. is_known: some version has the name. */
