@@ -1,4 +1,4 @@
-/* Inside gpu: a timed machine and a launch on it, used by timed.c, limits.c and the two clocks (step.c, quantum.c). */
+/* Inside gpu: a timed machine and a launch on it, used by timed.c, limits.c and clock.c. */
 #pragma once
 
 #include "exec/memory/stores.h"
@@ -26,10 +26,9 @@ struct gpu_unit {
     struct sm *sm;
     uint64_t stop_cycle;
     enum gpu_stop stop;
-    uint32_t n_ended;           /* quantum.c: blocks that have ended and are not counted yet */
+    uint32_t n_ended;           /* blocks that have ended and are not counted yet */
     uint64_t n_ticks;           /* not counted yet */
-    struct exec_stores *stores; /* NULL: stores go to memory at once */
-    bool is_due;                /* step.c: it is ticked in this cycle */
+    struct exec_stores *stores; /* that other SMs do not see yet */
 };
 
 struct gpu_timed {
@@ -43,7 +42,7 @@ struct gpu_timed {
     struct sm **sm;
     struct gpu_unit *unit; /* per SM */
     uint64_t cycle;
-    uint32_t quantum;            /* cycles that SMs run independently; 1: step.c */
+    uint32_t quantum;            /* cycles of a round; 1: every tick needs its turn */
     struct gpu_workers *workers; /* NULL: one thread, or not needed yet */
     struct exec_claims *claims;  /* of SMs that run on several threads */
     bool checks;
@@ -64,6 +63,7 @@ struct gpu_run {
     const struct exec_grid *grid;
     struct gpu_error *error;
     uint64_t n_blocks, next_block, n_finished, first_cycle;
+    uint64_t last_block;  /* the cycle in which the last block so far has ended */
     double next_start;    /* no block starts before this cycle */
     uint64_t most_cycles; /* the launch ends after this many */
     uint64_t n_ticks;     /* of all SMs */
@@ -95,27 +95,18 @@ static inline void gpu_wake_after(struct gpu_unit *unit, uint64_t cycle, uint64_
 /* Starts blocks on the SM while there is room. */
 void gpu_start_blocks(struct gpu_run *run, uint32_t sm, uint64_t cycle);
 
-/* step.c: runs all SMs cycle by cycle. Both clocks return false if the launch did not end by itself. */
-bool gpu_run_stepwise(struct gpu_run *run);
-/* Ticks an SM in the cycles in which it is alone, ahead of the others. */
-void gpu_run_ahead(struct gpu_run *run, uint32_t sm);
-/* Returns the last cycle to which an SM may run ahead. */
-uint64_t gpu_last_ahead(const struct gpu_run *run, uint64_t cycle);
-/* Updates samples and timeline: everything up to `cycle` has happened. */
-void gpu_advance_series(struct gpu_run *run, uint64_t cycle);
-/* Returns whether the machine may use several host threads for this launch. */
-bool gpu_has_workers(struct gpu_run *run);
-
-/* quantum.c: runs all SMs a quantum at a time, on several host threads. */
-bool gpu_run_in_quanta(struct gpu_run *run);
+/* clock.c: runs the SMs and the memory in rounds until all blocks have ended. Returns false if the launch did not end
+ * by itself. */
+bool gpu_run_rounds(struct gpu_run *run);
 
 /* limits.c: conditions that end a launch early. Each returns false, after setting run->error, if the launch must
  * end. */
-bool gpu_may_go_on(struct gpu_run *run); /* the host's clock and the user */
-bool gpu_is_in_limit(struct gpu_run *run, uint64_t cycle);
+bool gpu_look_outside(struct gpu_run *run); /* at the host's clock, and for the user */
 bool gpu_has_no_fault(struct gpu_run *run, uint32_t sm);
-bool gpu_has_next(struct gpu_run *run, uint64_t next); /* `next`: the cycle of the next event */
+/* `next`: the cycle of the next event. Not if there is none, or it is beyond the limit of cycles. */
+bool gpu_may_reach(struct gpu_run *run, uint64_t next);
 bool gpu_observe_tick(struct gpu_run *run, uint32_t sm, uint64_t cycle);
+static inline bool gpu_may_go_on(struct gpu_run *run) { return run->n_ticks < run->next_look || gpu_look_outside(run); }
 /* Observes and checks an SM after a finished tick. */
 static inline bool gpu_watch(struct gpu_run *run, uint32_t sm, uint64_t cycle) {
     return !run->is_watched || gpu_observe_tick(run, sm, cycle);

@@ -78,10 +78,8 @@ static bool stop(struct gpu_run *run, enum gpu_status status, const char *what) 
     return false;
 }
 
-bool gpu_may_go_on(struct gpu_run *run) {
+bool gpu_look_outside(struct gpu_run *run) {
     const struct gpu_config *config = &run->gpu->config;
-    if (run->n_ticks < run->next_look)
-        return true;
     run->next_look = run->n_ticks + GPU_CHECK_EVERY;
     if (config->stop && *config->stop)
         return stop(run, GPU_INTERRUPTED, "interrupted");
@@ -100,16 +98,13 @@ bool gpu_may_go_on(struct gpu_run *run) {
     return true;
 }
 
-bool gpu_is_in_limit(struct gpu_run *run, uint64_t cycle) {
-    if (cycle - run->first_cycle <= run->most_cycles)
+bool gpu_may_reach(struct gpu_run *run, uint64_t next) {
+    if (next == MEM_NEVER) {
+        report_no_progress(run, "deadlock", "no group can issue");
+        return false;
+    }
+    if (next - run->first_cycle <= run->most_cycles)
         return true;
     run->timed->cycle = run->first_cycle + run->most_cycles;
     return stop(run, GPU_CYCLE_LIMIT, "cycle limit reached");
-}
-
-bool gpu_has_next(struct gpu_run *run, uint64_t next) {
-    if (next != MEM_NEVER)
-        return true;
-    report_no_progress(run, "deadlock", "no group can issue");
-    return false;
 }

@@ -1,5 +1,5 @@
-/* Timed launches. Blocks go to SMs that have room. A clock (step.c or quantum.c) ticks the SMs and the memory system
- * until all blocks have ended. The counters are then collected. */
+/* Timed launches. Blocks go to SMs that have room. The clock (clock.c) ticks the SMs and the memory system until all
+ * blocks have ended. The counters are then collected. */
 #include "gpu/timed.h"
 
 #include <stdio.h>
@@ -46,8 +46,8 @@ static bool choose_policies(struct gpu_timed *timed, char *error, size_t size) {
     return !refusal;
 }
 
-/* SMs depend on each other in every cycle if they exchange threads, if lanes choose their instructions by themselves,
- * or if packets take no time: with perfect memory, or without a crossbar. */
+/* Every tick needs its turn if SMs exchange threads, if lanes choose their instructions by themselves, or if packets
+ * take no time: with perfect memory, or without a crossbar. */
 static uint32_t quantum_of(const struct gpu_timed *timed) {
     const struct divergence_ops *divergence = timed->divergence;
     bool is_joint = divergence->chip || (divergence->joint && divergence->joint->lane_pcs);
@@ -83,7 +83,7 @@ static void build(struct gpu_timed *timed) {
         timed->unit[setup.index].answer = mem_sm_clock(timed->mem, setup.index);
     }
     timed->quantum = quantum_of(timed);
-    for (uint32_t i = 0; timed->quantum > 1 && i < machine->sm.count; i++)
+    for (uint32_t i = 0; i < machine->sm.count; i++)
         timed->unit[i].stores = base_allocate(1, sizeof *timed->unit[i].stores);
 }
 
@@ -214,10 +214,12 @@ static bool pull_block(void *user, uint32_t sm, uint64_t cycle) {
 
 static void block_ended(void *user, uint32_t sm) {
     struct gpu_timed *timed = user;
-    if (timed->quantum > 1)
-        timed->unit[sm].n_ended++;
-    else
+    if (timed->divergence->chip) { /* another SM may have ended it, and the model starts blocks itself */
         timed->run->n_finished++;
+        timed->run->last_block = timed->cycle;
+    } else {
+        timed->unit[sm].n_ended++;
+    }
 }
 
 /* Returns this grid's part of sm.drain_cycles: in proportion to the SMs that had blocks, if it accessed memory. */
@@ -339,7 +341,7 @@ static bool run_blocks(struct gpu_run *run, const struct before *before) {
     struct gpu_timed *timed = run->timed;
     run->next_start = (double)(timed->cycle + timed->machine.launch.start_cycles);
     fill(run);
-    bool is_done = timed->quantum > 1 ? gpu_run_in_quanta(run) : gpu_run_stepwise(run);
+    bool is_done = gpu_run_rounds(run);
     drain(timed, timed->cycle + drain_cycles(run, &before->counters));
     return is_done;
 }

@@ -1,8 +1,9 @@
-/* The parallel clock.
+/* The clock of a timed machine.
  *
  * A packet needs `crossbar.latency` cycles to travel between an SM and the memory. During one quantum of that length no
  * SM and no memory partition can observe another, so each runs the whole quantum independently, on any host thread and
- * in any order. The result does not depend on the number of threads.
+ * in any order. The result does not depend on the number of threads. The machine advances in rounds of one quantum, and
+ * skips rounds in which nothing happens.
  *
  * Four things need care:
  * - Stores. An SM sees its own stores immediately; other SMs see them from the next quantum on. Until then they stay in
@@ -12,9 +13,15 @@
  *   written before each turn.
  * - Blocks that end. The SM stops and receives new blocks when its turn comes.
  * - The end of the launch. SMs without blocks handle the memory's answers only when it is known that the launch goes
- * on. Partitions always finish the quantum.
+ *   on. Partitions always finish the quantum.
  *
- * An SM with no access in flight may run past the end of the quantum (sm_is_alone). */
+ * On some machines every tick needs its turn: packets take no time (perfect memory, `crossbar.latency` 0 or 1), or the
+ * divergence model shares state among SMs. Then a quantum is one cycle, and one host thread runs the SMs by number, so
+ * that each tick is the SM's turn. More threads would only wait for each other. Stores go to memory at once, and the
+ * memory settles before the SMs run, because a packet without latency arrives in the cycle in which it is sent.
+ *
+ * An SM with no access in flight may run past the end of the quantum (sm_is_alone): its registers and slots then stay
+ * in the host's caches. No simulated component can observe the difference. */
 #include <string.h>
 
 #include "base/memory.h"
@@ -27,6 +34,8 @@ struct note {
     uint64_t round;                               /* in which the thread last worked; the note is that round's */
     uint64_t *has_stores, *has_stopped, *is_idle; /* SMs; is_idle: with work, but without blocks */
     uint64_t *sms, *partitions;                   /* that received packets from others */
+    bool has_work;                                /* a set of SMs has members: the turns have something to do */
+    bool has_fault;
 };
 
 enum {
@@ -41,9 +50,10 @@ struct round {
     uint64_t end;                          /* the first cycle of the next quantum */
     uint64_t next;                         /* the next cycle in which something happens */
     uint64_t store_cycle;                  /* stores before this cycle are in memory */
-    uint64_t last_block;                   /* the cycle in which the launch's last block ended */
+    uint64_t answer;                       /* the next cycle in which something happens in the memory, without mail */
     uint32_t n_partitions, n_sms, n_words; /* n_words: of a set */
     uint32_t n_threads;
+    bool is_in_turn;            /* every tick needs its turn */
     bool gets_cold;             /* sm_gets_cold() of the SMs */
     struct note *note;          /* per thread */
     uint64_t *sets;             /* of all notes */
@@ -76,9 +86,16 @@ static void stop(struct gpu_unit *unit, enum gpu_stop why, uint64_t cycle) {
     unit->stop_cycle = cycle;
 }
 
-/* Handles a finished tick. Returns false if the SM stops. */
-static inline bool after_tick(struct gpu_run *run, struct gpu_unit *unit, uint32_t i, enum sm_outcome outcome,
-                              uint64_t cycle, uint64_t next) {
+/* Ticks an SM in the cycle for which it asked. Returns false if it stops. */
+static inline bool tick(struct gpu_run *run, struct gpu_unit *unit, uint32_t i, enum sm_freedom freedom) {
+    uint64_t cycle = unit->wake, next = SM_NEVER;
+    unit->wake = SM_NEVER;
+    enum sm_outcome outcome = sm_tick(unit->sm, freedom, cycle, &next);
+    if (outcome == SM_WAITS) {
+        unit->wake = cycle;
+        stop(unit, GPU_STOP_TURN, cycle);
+        return false;
+    }
     unit->n_ticks++;
     gpu_wake_after(unit, cycle, next);
     if (outcome == SM_TICKED && !unit->n_ended && !run->is_watched)
@@ -90,27 +107,39 @@ static inline bool after_tick(struct gpu_run *run, struct gpu_unit *unit, uint32
     return unit->stop == GPU_STOP_NONE;
 }
 
-/* Runs an SM and its part of the memory to the end of the quantum, or until it stops. */
+/* Runs an SM and its part of the memory up to the cycle before `end`, or until it stops. */
 static void run_sm(struct gpu_run *run, uint32_t i, uint64_t end) {
     struct gpu_unit *unit = &run->timed->unit[i];
     for (;;) {
-        uint64_t answer = *unit->answer, cycle = answer < unit->wake ? answer : unit->wake, next;
+        uint64_t answer = *unit->answer, cycle = answer < unit->wake ? answer : unit->wake;
         if (cycle >= end)
             return;
         if (answer == cycle)
             mem_sm_advance(run->timed->mem, i, cycle);
-        if (unit->wake > cycle)
-            continue;
-        unit->wake = SM_NEVER;
-        enum sm_outcome outcome = sm_tick(unit->sm, SM_APART, cycle, &next);
-        if (outcome == SM_WAITS) {
-            unit->wake = cycle;
-            stop(unit, GPU_STOP_TURN, cycle);
-            return;
-        }
-        if (!after_tick(run, unit, i, outcome, cycle, next))
+        if (unit->wake <= cycle && !tick(run, unit, i, SM_APART))
             return;
     }
+}
+
+/* Ticks an SM in the cycles in which it is alone, ahead of the others. */
+static void run_ahead(struct gpu_run *run, uint32_t i) {
+    struct gpu_unit *unit = &run->timed->unit[i];
+    while (unit->wake <= run->last_ahead && sm_is_alone(unit->sm, unit->wake))
+        if (!tick(run, unit, i, SM_AHEAD)) {
+            unit->wake = unit->stop_cycle; /* the others must come there first */
+            if (unit->stop == GPU_STOP_TURN)
+                unit->stop = GPU_STOP_NONE;
+            return;
+        }
+}
+
+/* Returns the last cycle to which an SM may run ahead. */
+static uint64_t last_ahead(const struct gpu_run *run, uint64_t cycle) {
+    bool keeps_step = run->gpu->config.keeps_step || run->timed->trace; /* a timeline that is full ends for all SMs */
+    uint64_t last = keeps_step ? cycle : cycle + GPU_MOST_AHEAD;
+    if (run->sampler && run->sampler->next < last)
+        last = run->sampler->next;
+    return last - run->first_cycle > run->most_cycles ? run->first_cycle + run->most_cycles : last;
 }
 
 /* --- in parallel --- */
@@ -131,15 +160,21 @@ static void run_partition(const struct round *round, uint32_t i, struct note *no
 
 static uint64_t next_of(const struct gpu_unit *unit) { return earlier(unit->wake, *unit->answer); }
 
+static void put_in(struct note *note, uint64_t *set, uint32_t i) {
+    put(set, i);
+    note->has_work = true;
+}
+
 /* Notes what the others must know of an SM that has run. */
-static void note_sm(const struct round *round, uint32_t i, struct note *note) {
-    struct gpu_unit *unit = &round->run->timed->unit[i];
+static inline void note_sm(const struct round *round, struct gpu_unit *unit, uint32_t i, struct note *note) {
     note->n_ticks += unit->n_ticks;
     unit->n_ticks = 0;
     if (exec_stores_are_pending(unit->stores))
-        put(note->has_stores, i);
-    if (unit->stop != GPU_STOP_NONE)
-        put(note->has_stopped, i);
+        put_in(note, note->has_stores, i);
+    if (unit->stop != GPU_STOP_NONE) {
+        put_in(note, note->has_stopped, i);
+        note->has_fault |= unit->stop == GPU_STOP_FAULT && unit->stop_cycle < round->end;
+    }
     note->next = earlier(note->next, next_of(unit));
     if (has_mail(round))
         note->next = earlier(note->next, mem_sm_mail(round->run->timed->mem, i, note->partitions));
@@ -149,7 +184,10 @@ static void begin_note(const struct round *round, struct note *note) {
     note->round = round->number;
     note->next = MEM_NEVER;
     note->n_ticks = 0;
-    memset(note->has_stores, 0, round->set_words * sizeof *note->has_stores); /* and the other sets, which follow */
+    note->has_fault = false;
+    if (note->has_work || has_mail(round))
+        memset(note->has_stores, 0, round->set_words * sizeof *note->has_stores); /* and the other sets, which follow */
+    note->has_work = false;
 }
 
 /* Prefetches the state of the SMs that run next into the host's cache. With several threads others may be running
@@ -187,7 +225,7 @@ static void run_piece(void *user, uint32_t piece, uint32_t thread) {
     if (has_mail(round))
         mem_sm_collect(timed->mem, i);
     if (!sm_count_blocks(unit->sm)) {
-        put(note->is_idle, i);
+        put_in(note, note->is_idle, i);
         return;
     }
     if (unit->stores->n)
@@ -195,9 +233,26 @@ static void run_piece(void *user, uint32_t piece, uint32_t thread) {
     if (unit->stop == GPU_STOP_NONE) { /* otherwise it had a fault when it ran ahead */
         run_sm(round->run, i, round->end);
         if (unit->stop == GPU_STOP_NONE)
-            gpu_run_ahead(round->run, i);
+            run_ahead(round->run, i);
     }
-    note_sm(round, i, note);
+    note_sm(round, unit, i, note);
+}
+
+/* Runs a round of one cycle in which every tick needs its turn: first the memory, then the SMs by number, up to the
+ * first fault. */
+static void run_in_turn(struct round *round) {
+    struct gpu_run *run = round->run;
+    struct note *note = &round->note[0];
+    if (round->answer < round->end)
+        mem_advance(run->timed->mem, round->end - 1);
+    for (uint32_t i = 0; i < round->n_sms && !note->has_fault; i++) {
+        struct gpu_unit *unit = &run->timed->unit[i];
+        if (unit->wake >= round->end)
+            continue;
+        if (unit->stop == GPU_STOP_NONE && tick(run, unit, i, SM_TOGETHER))
+            run_ahead(run, i);
+        note_sm(round, unit, i, note);
+    }
 }
 
 /* Runs all pieces. The first note then holds the observations of all threads. */
@@ -208,7 +263,9 @@ static void run_pieces(struct round *round) {
     if (round->run->timed->claims)
         round->run->timed->claims->round++;
     begin_note(round, all);
-    if (round->n_threads > 1)
+    if (round->is_in_turn)
+        run_in_turn(round);
+    else if (round->n_threads > 1)
         gpu_workers_run(round->run->timed->workers, run_piece, round, n_pieces);
     else
         for (uint32_t i = 0; i < n_pieces; i++)
@@ -219,6 +276,7 @@ static void run_pieces(struct round *round) {
             continue;
         all->next = earlier(all->next, note->next);
         all->n_ticks += note->n_ticks;
+        all->has_work |= note->has_work;
         for (uint32_t i = 0; i < round->set_words; i++)
             all->has_stores[i] |= note->has_stores[i]; /* and the other sets, which follow */
     }
@@ -281,16 +339,14 @@ static uint32_t first_stopped(const struct round *round) {
 static bool take_turn(struct round *round, uint32_t i) {
     struct gpu_run *run = round->run;
     struct gpu_unit *unit = &run->timed->unit[i];
-    uint64_t cycle = unit->stop_cycle, next = SM_NEVER;
+    uint64_t cycle = unit->stop_cycle;
     if (unit->stop != GPU_STOP_BLOCKS)
         apply_stores(round, cycle, i);
     if (unit->stop == GPU_STOP_TURN) {
         sm_keep_stores(unit->sm, NULL);
         unit->stop = GPU_STOP_NONE;
-        unit->wake = SM_NEVER;
-        enum sm_outcome outcome = sm_tick(unit->sm, SM_TOGETHER, cycle, &next);
+        tick(run, unit, i, SM_TOGETHER);
         sm_keep_stores(unit->sm, unit->stores);
-        after_tick(run, unit, i, outcome, cycle, next);
     }
     run->timed->cycle = cycle;
     if (unit->stop == GPU_STOP_FAULT)
@@ -300,9 +356,19 @@ static bool take_turn(struct round *round, uint32_t i) {
         gpu_start_blocks(run, i, cycle);
         run->n_finished += unit->n_ended;
         unit->n_ended = 0;
-        round->last_block = cycle;
+        run->last_block = cycle;
     }
     return true;
+}
+
+/* SMs without blocks still have answers to handle: up to the end of the quantum or of the launch. */
+static void run_idle(struct round *round) {
+    struct gpu_run *run = round->run;
+    bool is_over = run->n_finished == run->n_blocks;
+    FOR_MEMBERS(i, round, round->note[0].is_idle) {
+        run_sm(run, i, is_over ? run->last_block + 1 : round->end);
+        note_sm(round, &run->timed->unit[i], i, &round->note[0]);
+    }
 }
 
 /* Serves the stopped SMs, each in its turn. They then continue to the end of the quantum. */
@@ -312,45 +378,48 @@ static bool take_turns(struct round *round) {
         if (!take_turn(round, i))
             return false;
         take_out(note->has_stopped, i);
-        if (sm_count_blocks(round->run->timed->sm[i])) {
+        struct gpu_unit *unit = &round->run->timed->unit[i];
+        if (sm_count_blocks(unit->sm)) {
             run_sm(round->run, i, round->end);
-            note_sm(round, i, note);
+            note_sm(round, unit, i, note);
         } else {
-            put(note->is_idle, i);
+            put_in(note, note->is_idle, i);
         }
     }
     apply_free_stores(round);
     apply_stores(round, round->end - 1, UINT32_MAX);
+    run_idle(round);
     return true;
-}
-
-/* SMs without blocks still have answers to handle: up to the end of the quantum or of the launch. */
-static void run_idle(struct round *round) {
-    struct gpu_run *run = round->run;
-    bool is_over = run->n_finished == run->n_blocks;
-    FOR_MEMBERS(i, round, round->note[0].is_idle) {
-        run_sm(run, i, is_over ? round->last_block + 1 : round->end);
-        note_sm(round, i, &round->note[0]);
-    }
 }
 
 /* --- rounds --- */
 
-/* Returns the next cycle in which something happens. Without mail, packets are already in the receivers' queues. */
-static uint64_t next_of_all(const struct round *round) {
+/* Updates samples and timeline: everything up to `cycle` has happened. */
+static void advance_series(struct gpu_run *run, uint64_t cycle) {
+    if (run->sampler)
+        gpu_sampler_advance(run->sampler, cycle);
+    if (run->timed->trace)
+        gpu_trace_advance(run->timed->trace, cycle);
+}
+
+/* Finds the next cycle in which something happens. Without mail, packets are already in the receivers' queues. */
+static void find_next(struct round *round) {
     const struct gpu_timed *timed = round->run->timed;
-    uint64_t next = MEM_NEVER;
+    uint64_t wake = SM_NEVER, answer = MEM_NEVER;
     for (uint32_t i = 0; i < round->n_partitions; i++)
-        next = earlier(next, mem_partition_next(timed->mem, i));
-    for (uint32_t i = 0; i < round->n_sms; i++)
-        next = earlier(next, next_of(&timed->unit[i]));
-    return next;
+        answer = earlier(answer, mem_partition_next(timed->mem, i));
+    for (uint32_t i = 0; i < round->n_sms; i++) {
+        wake = earlier(wake, timed->unit[i].wake);
+        answer = earlier(answer, *timed->unit[i].answer);
+    }
+    round->answer = answer;
+    round->next = earlier(wake, answer);
 }
 
 static bool run_round(struct round *round) {
     struct gpu_run *run = round->run;
     struct gpu_timed *timed = run->timed;
-    if (!gpu_has_next(run, round->next) || !gpu_is_in_limit(run, round->next))
+    if (!gpu_may_reach(run, round->next))
         return false;
     uint64_t begin = round->next / timed->quantum * timed->quantum;
     round->end = begin + timed->quantum;
@@ -358,14 +427,12 @@ static bool run_round(struct round *round) {
         round->end = run->first_cycle + run->most_cycles + 1;
     round->store_cycle = begin;
     if (run->has_series)
-        gpu_advance_series(run, begin ? begin - 1 : 0);
+        advance_series(run, begin ? begin - 1 : 0);
     timed->cycle = round->next;
     if (round->next > run->last_ahead)
-        run->last_ahead = gpu_last_ahead(run, round->next);
+        run->last_ahead = last_ahead(run, round->next);
     run_pieces(round);
-    bool is_good = take_turns(round);
-    if (is_good)
-        run_idle(round);
+    bool is_good = !round->note[0].has_work || take_turns(round);
     run->n_ticks += round->note[0].n_ticks;
     if (has_mail(round)) {
         size_t bytes = round->n_words * sizeof *round->sms;
@@ -374,9 +441,20 @@ static bool run_round(struct round *round) {
         mem_exchange(timed->mem);
         round->next = round->note[0].next;
     } else {
-        round->next = next_of_all(round);
+        find_next(round);
     }
     return is_good && gpu_may_go_on(run);
+}
+
+/* Returns the number of host threads for this launch. Tests, profiles and observers share data among SMs. */
+static uint32_t threads_for(struct gpu_run *run) {
+    struct gpu_timed *timed = run->timed;
+    const struct gpu_config *config = &run->gpu->config;
+    if (timed->quantum == 1 || config->n_threads < 2 || config->check_every || run->grid->profile || run->is_observed)
+        return 1;
+    if (!timed->workers)
+        timed->workers = gpu_workers_new(config->n_threads);
+    return config->n_threads;
 }
 
 static void start_rounds(struct round *round, struct gpu_run *run) {
@@ -387,7 +465,8 @@ static void start_rounds(struct round *round, struct gpu_run *run) {
         .n_sms = n_sms,
         .n_partitions = n_partitions,
         .n_words = ((n_sms > n_partitions ? n_sms : n_partitions) + 63) / 64,
-        .n_threads = gpu_has_workers(run) ? run->gpu->config.n_threads : 1,
+        .n_threads = threads_for(run),
+        .is_in_turn = timed->quantum == 1,
         .gets_cold = sm_gets_cold(timed->sm[0]),
     };
     round->set_words = (N_SETS * round->n_words + 7) / 8 * 8;
@@ -410,10 +489,10 @@ static void start_rounds(struct round *round, struct gpu_run *run) {
     for (uint32_t i = 0; i < n_sms; i++) {
         timed->unit[i].stores->claims = has_claims ? timed->claims : NULL;
         timed->unit[i].stores->sm = i;
-        sm_keep_stores(timed->sm[i], timed->unit[i].stores);
+        sm_keep_stores(timed->sm[i], round->is_in_turn ? NULL : timed->unit[i].stores);
         timed->unit[i].stop = GPU_STOP_NONE;
     }
-    round->next = next_of_all(round);
+    find_next(round);
     if (has_mail(round))
         mem_use_mail(timed->mem);
 }
@@ -429,14 +508,14 @@ static void end_rounds(struct round *round) {
     free(round->sets);
 }
 
-bool gpu_run_in_quanta(struct gpu_run *run) {
+bool gpu_run_rounds(struct gpu_run *run) {
     struct round round;
     bool is_good = true;
     start_rounds(&round, run);
     while (is_good && run->n_finished < run->n_blocks)
         is_good = run_round(&round);
     if (is_good)
-        run->timed->cycle = round.last_block;
+        run->timed->cycle = run->last_block;
     end_rounds(&round);
     return is_good;
 }

@@ -1,5 +1,5 @@
 /* The effects of SMs on each other, and that the number of host threads changes nothing: races, atomics, blocks that
- * end, device functions. */
+ * end, faults. Each test runs with quanta of eight cycles, and of one, in which every tick needs its turn. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "config/config.h"
 #include "gpu/gpu.h"
 
-enum { BLOCKS = 40, THREADS = 96, WORDS = 4096 };
+enum { BLOCKS = 40, THREADS = 96, WORDS = 4096, SMS = 7 };
 
 #define HEAD                                                                                                           \
     ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n"                             \
@@ -21,11 +21,19 @@ enum { BLOCKS = 40, THREADS = 96, WORDS = 4096 };
 struct outcome {
     struct stats_counters counters;
     uint32_t memory[WORDS];
+    enum gpu_status status;
 };
 
-static void run_on(uint32_t n_threads, const char *body, struct outcome *outcome) {
+/* What to run: the kernel twice, because stores in flight at the end of a launch reach the next. */
+struct work {
+    const char *latency; /* a setting */
+    const char *body;
+    uint32_t n_blocks, n_block_threads;
+};
+
+static void run_on(uint32_t n_threads, const struct work *work, struct outcome *outcome) {
     static struct config_machine machine;
-    const char *settings[] = {"sm.count=7", "memory.perfect=false", "crossbar.latency=8",
+    const char *settings[] = {"sm.count=7", "memory.perfect=false", "icache.perfect=true", work->latency,
                               "crossbar.bytes_per_cycle=32"};
     char message[CONFIG_ERROR_BYTES] = "", text[4096];
     config_defaults(&machine);
@@ -41,40 +49,47 @@ static void run_on(uint32_t n_threads, const char *body, struct outcome *outcome
     if (!gpu)
         fail_msg("%s", error.message);
     struct ptx_messages messages = {0};
-    snprintf(text, sizeof text, "%s%s\n}\n", HEAD, body);
+    snprintf(text, sizeof text, "%s%s\n}\n", HEAD, work->body);
     struct gpu_module *module = gpu_module_load(gpu, "k.ptx", text, strlen(text), &messages);
     if (!module)
         fail_msg("%s", messages.text);
     uint64_t buffer = gpu_malloc(gpu, sizeof outcome->memory, 256);
     memset(gpu_host(gpu, buffer, sizeof outcome->memory), 0, sizeof outcome->memory);
     struct gpu_launch launch = {.kernel = gpu_module_kernel(module, "k", &messages),
-                                .grid = {BLOCKS, 1, 1},
-                                .block = {THREADS, 1, 1},
+                                .grid = {work->n_blocks, 1, 1},
+                                .block = {work->n_block_threads, 1, 1},
                                 .parameters = &buffer,
                                 .parameter_bytes = sizeof buffer};
-    for (int i = 0; i < 2; i++) /* stores in flight at the end of a launch reach the next */
-        if (!gpu_launch(gpu, &launch, &error))
-            fail_msg("%s", error.message);
+    for (int i = 0; i < 2 && error.status == GPU_OK; i++)
+        gpu_launch(gpu, &launch, &error);
+    outcome->status = error.status;
     outcome->counters = gpu_totals(gpu);
     memcpy(outcome->memory, gpu_host(gpu, buffer, sizeof outcome->memory), sizeof outcome->memory);
     gpu_free(gpu);
 }
 
-static void expect_equal(const char *body, struct outcome *one) {
+static void expect_same_on_threads(const struct work *work, struct outcome *one) {
     static struct outcome several;
-    run_on(1, body, one);
+    run_on(1, work, one);
     for (uint32_t n_threads = 2; n_threads <= 5; n_threads++) {
-        run_on(n_threads, body, &several);
+        run_on(n_threads, work, &several);
+        assert_int_equal(one->status, several.status);
         assert_memory_equal(one->memory, several.memory, sizeof one->memory);
-        assert_memory_equal(&one->counters, &several.counters, sizeof one->counters);
+        if (one->status == GPU_OK)
+            assert_memory_equal(&one->counters, &several.counters, sizeof one->counters);
     }
+}
+
+static void expect_equal(const char *latency, const char *body, struct outcome *one) {
+    expect_same_on_threads(&(struct work){latency, body, BLOCKS, THREADS}, one);
+    assert_int_equal(one->status, GPU_OK);
 }
 
 /* Blocks on different SMs read and write the same words. */
 static void races_end_the_same(void **state) {
-    (void)state;
     static struct outcome one;
-    expect_equal("again: ld.global.u32 %r4, [%d2]; mad.lo.u32 %r4, %r4, 1664525, %r2; st.global.u32 [%d2], %r4;\n"
+    expect_equal(*state,
+                 "again: ld.global.u32 %r4, [%d2]; mad.lo.u32 %r4, %r4, 1664525, %r2; st.global.u32 [%d2], %r4;\n"
                  "ld.global.u32 %r5, [%d2+4096]; add.u32 %r5, %r5, %r4; st.global.u32 [%d0+8192], %r5;\n"
                  "st.global.u32 [%d2+4096], %r5; sub.u32 %r9, %r9, 1; setp.ne.u32 %p1, %r9, 0; @%p1 bra again; ret;",
                  &one);
@@ -82,9 +97,9 @@ static void races_end_the_same(void **state) {
 
 /* Every thread reads back the value it has just stored, and counts the times it differs. */
 static void an_sm_sees_its_own_stores_at_once(void **state) {
-    (void)state;
     static struct outcome one;
-    expect_equal("mul.wide.u32 %d3, %r2, 4; add.u64 %d3, %d0, %d3;\n"
+    expect_equal(*state,
+                 "mul.wide.u32 %d3, %r2, 4; add.u64 %d3, %d0, %d3;\n"
                  "again: st.global.u32 [%d3], %r9; ld.global.u32 %r4, [%d3]; setp.eq.u32 %p0, %r4, %r9;\n"
                  "@!%p0 st.global.u32 [%d0+16380], %r2; sub.u32 %r9, %r9, 1; setp.ne.u32 %p1, %r9, 0; @%p1 bra again;\n"
                  "ret;",
@@ -96,11 +111,11 @@ static void an_sm_sees_its_own_stores_at_once(void **state) {
 
 /* Each thread takes a ticket, so every number is taken once, and adds to a word to which others store. */
 static void atomics_have_one_order(void **state) {
-    (void)state;
     static struct outcome one;
     static bool is_taken[2 * BLOCKS * THREADS];
     memset(is_taken, 0, sizeof is_taken);
-    expect_equal("atom.global.add.u32 %r4, [%d0+16376], 1; mul.wide.u32 %d3, %r2, 4; add.u64 %d3, %d0, %d3;\n"
+    expect_equal(*state,
+                 "atom.global.add.u32 %r4, [%d0+16376], 1; mul.wide.u32 %d3, %r2, 4; add.u64 %d3, %d0, %d3;\n"
                  "st.global.u32 [%d3], %r4; red.global.add.u32 [%d0+12288], %r4; ld.global.u32 %r5, [%d0+16376];\n"
                  "setp.gt.u32 %p0, %r5, %r4; @!%p0 red.global.add.u32 [%d0+16380], 1; ret;",
                  &one);
@@ -115,9 +130,9 @@ static void atomics_have_one_order(void **state) {
 
 /* Flags pass a token from block to block, through plain stores, loads and fences. */
 static void stores_become_visible(void **state) {
-    (void)state;
     static struct outcome one;
-    expect_equal("setp.ne.u32 %p0, %r0, 0; @%p0 bra over; mul.wide.u32 %d3, %r1, 4; add.u64 %d3, %d0, %d3;\n"
+    expect_equal(*state,
+                 "setp.ne.u32 %p0, %r0, 0; @%p0 bra over; mul.wide.u32 %d3, %r1, 4; add.u64 %d3, %d0, %d3;\n"
                  "setp.gt.u32 %p1, %r1, 6; @%p1 bra over; setp.eq.u32 %p1, %r1, 0; @%p1 bra mine;\n"
                  "wait: ld.volatile.global.u32 %r4, [%d3+-4]; setp.eq.u32 %p2, %r4, 0; @%p2 bra wait;\n"
                  "mine: membar.gl; ld.volatile.global.u32 %r5, [%d0+8192]; add.u32 %r5, %r5, 1;\n"
@@ -127,12 +142,44 @@ static void stores_become_visible(void **state) {
     assert_in_range(one.memory[2048], 8, 14); /* seven blocks in turn; in the second launch no block waits */
 }
 
+/* All SMs exchange the same word in one cycle: the one with the lowest number first. */
+static void turns_go_by_number(void **state) {
+    static struct outcome one;
+    expect_same_on_threads(
+        &(struct work){
+            *state, "add.u32 %r4, %r1, 1; atom.global.exch.b32 %r5, [%d0+16380], %r4; st.global.u32 [%d2], %r5; ret;",
+            SMS, 1},
+        &one);
+    assert_int_equal(one.status, GPU_OK);
+    for (uint32_t i = 1; i < SMS; i++)
+        assert_int_equal(one.memory[i * 96], i);
+    assert_int_equal(one.memory[WORDS - 1], SMS);
+}
+
+/* Every SM stores in one cycle, one of them to address 0: the stores of SMs with higher numbers come after the fault.
+ */
+static void a_fault_ends_its_cycle(void **state) {
+    static struct outcome one;
+    expect_same_on_threads(&(struct work){*state,
+                                          "setp.eq.u32 %p0, %r1, 3; mul.wide.u32 %d3, %r1, 4; add.u64 %d3, %d0, %d3;\n"
+                                          "selp.b64 %d4, 0, %d3, %p0; add.u32 %r4, %r1, 1;\n"
+                                          "st.global.u32 [%d4], %r4; ret;",
+                                          SMS, 1},
+                           &one);
+    assert_int_equal(one.status, GPU_ILLEGAL_ADDRESS);
+    for (uint32_t i = 0; i < SMS; i++)
+        assert_int_equal(one.memory[i], i < 3 ? i + 1 : 0);
+}
+
+#define WITH(test, setting)                                                                                            \
+    { #test " with " setting, test, NULL, NULL, setting }
+#define WITH_BOTH(test) WITH(test, "crossbar.latency=8"), WITH(test, "crossbar.latency=0")
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(races_end_the_same),
-        cmocka_unit_test(an_sm_sees_its_own_stores_at_once),
-        cmocka_unit_test(atomics_have_one_order),
-        cmocka_unit_test(stores_become_visible),
+        WITH_BOTH(races_end_the_same),     WITH_BOTH(an_sm_sees_its_own_stores_at_once),
+        WITH_BOTH(atomics_have_one_order), WITH_BOTH(stores_become_visible),
+        WITH_BOTH(turns_go_by_number),     WITH_BOTH(a_fault_ends_its_cycle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
