@@ -12,7 +12,7 @@
 #include "api/machine.h"
 #include "base/text.h"
 #include "gpu/gpu.h"
-#include "report/report.h"
+#include "report/advice.h"
 
 enum { ALIGNMENT = 256 };
 
@@ -110,6 +110,7 @@ static enum heddle_status use_machine(struct heddle_device *device, const struct
         .divergence = device->machine->divergence,
         .lanes = device->machine->sm.warp_size,
         .channels = device->machine->dram.channels,
+        .peaks = report_peaks_of(device->machine),
     };
     return HEDDLE_OK;
 }

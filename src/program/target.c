@@ -10,6 +10,7 @@
 #include "command/command.h"
 #include "divergence/divergence.h"
 #include "program/place.h"
+#include "report/advice.h"
 #include "sched/sched.h"
 
 static int check_scheduler(const char *text) {
@@ -104,5 +105,6 @@ struct report_target program_report_target(const struct program_target *target) 
         .n_changes = target->changes.count,
         .lanes = machine->sm.warp_size,
         .channels = machine->dram.channels,
+        .peaks = report_peaks_of(machine),
     };
 }

@@ -30,6 +30,18 @@ struct report_error {
     bool is_unsupported; /* Heddle lacks a feature; the other errors occur on a GPU too */
 };
 
+enum report_unit {
+#define REPORT_UNIT(name, word, work, peak) REPORT_##name,
+#include "report/units.def"
+    REPORT_N_UNITS
+};
+
+/* The most that a machine can do. */
+struct report_peaks {
+    double per_cycle[REPORT_N_UNITS]; /* of a unit, in the measure of units.def; 0: the machine lacks it */
+    unsigned sms;
+};
+
 /* The machine, scheduler and divergence model of a timed run. */
 struct report_target {
     const char *machine, *scheduler, *divergence;
@@ -37,6 +49,7 @@ struct report_target {
     unsigned n_changes;
     unsigned lanes;    /* of a warp */
     unsigned channels; /* of DRAM */
+    struct report_peaks peaks;
 };
 
 /* All launches of a kernel with one shape, if the run recorded its threads and branches. */

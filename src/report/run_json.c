@@ -4,6 +4,7 @@
 
 #include <jansson.h>
 
+#include "report/advice.h"
 #include "report/internal.h"
 
 static json_t *shape_json(const uint32_t shape[3]) { return json_pack("[i, i, i]", shape[0], shape[1], shape[2]); }
@@ -97,6 +98,19 @@ static void add_estimate(json_t *object, const struct report_run *run) {
                                   estimate.n_launches));
 }
 
+/* Adds what limits the run: the share of each unit's peak, and the sentence of the table. */
+static void add_limit(json_t *object, const struct report_run *run) {
+    struct report_evidence evidence = report_evidence_of(run);
+    struct report_advice advice = report_advise(run);
+    json_t *units = json_object();
+    for (unsigned i = 0; i < REPORT_N_UNITS; i++)
+        if (run->target->peaks.per_cycle[i] > 0)
+            json_object_set_new(units, report_unit_word(i), json_real(evidence.use[i]));
+    json_object_set_new(object, "limit",
+                        json_pack("{s:s, s:s, s:s, s:o}", "by", advice.limiter, "evidence", advice.evidence, "next",
+                                  advice.next, "share_of_peak", units));
+}
+
 json_t *report_run_json(const struct report_run *run, bool has_host, bool is_page) {
     json_t *object = json_object(), *total = json_object();
     json_object_set_new(object, "heddle", json_string(HEDDLE_VERSION));
@@ -123,6 +137,8 @@ json_t *report_run_json(const struct report_run *run, bool has_host, bool is_pag
         json_object_set_new(object, "lines", report_listings_json(run));
     if (has_host)
         json_object_set_new(object, "host", host_json(run));
+    if (run->target && run->total.counters.cycles)
+        add_limit(object, run);
     return object;
 }
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/demangle.h"
-#include "report/report.h"
+#include "report/advice.h"
 
 enum { LONGEST_NAME = 40 };
 
@@ -219,8 +219,11 @@ void report_print_run(FILE *file, const struct report_run *run, bool is_colored,
     if (run->target)
         print_target(file, run->target);
     print_kernels(file, run, is_colored, arena);
-    if (run->target)
+    if (run->target) {
         print_shares(file, &run->total.counters);
+        if (run->total.counters.cycles)
+            report_print_advice(file, run);
+    }
     if (run->target)
         print_estimate(file, run);
     if (run->total.counters.energy_nj)

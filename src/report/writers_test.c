@@ -200,7 +200,13 @@ static void csv_has_a_line_for_each_launch_and_quotes_names(void **state) {
 
 static const char *const changes[] = {"l1.size=32K", "sm.count=2"};
 static const struct report_target target = {
-    .machine = "gtx480", .scheduler = "gto", .divergence = "stack", .lanes = 32, .channels = 6};
+    .machine = "gtx480",
+    .scheduler = "gto",
+    .divergence = "stack",
+    .lanes = 32,
+    .channels = 6,
+    .peaks = {.per_cycle = {[REPORT_ISSUE] = 2000, [REPORT_DRAM] = 6}, .sms = 2},
+};
 
 /* One launch; the functional sample has two. */
 static struct report_run timed_sample(struct report_kernel *launch) {
@@ -228,14 +234,20 @@ static void a_timed_table_says_where_the_cycles_went(void **state) {
     struct report_run run = timed_sample(&launch);
     char *text = written(write_table, &run);
     assert_string_equal(
-        text, "gtx480; scheduler gto, divergence stack\n"
-              "kernel  launches  cycles       IPC  warp instr.  active lanes  SIMD eff.  divergent  L1 misses  "
-              "L2 misses  row hits\n"
-              "first          1   1,000  16000.00    1,000,000         16.00     50.0 %     25.0 %     25.0 %          "
-              "-    90.0 %\n"
-              "where the cycles went: active 25.0 %, memory 75.0 %, dependency 0.0 %, barrier 0.0 %, fetch 0.0 %, "
-              "structural 0.0 %, empty 0.0 %\n"
-              "host: 0.750 s in kernels, 1333.3 thousand warp instructions/s\n");
+        text,
+        "gtx480; scheduler gto, divergence stack\n"
+        "kernel  launches  cycles       IPC  warp instr.  active lanes  SIMD eff.  divergent  L1 misses  "
+        "L2 misses  row hits\n"
+        "first          1   1,000  16000.00    1,000,000         16.00     50.0 %     25.0 %     25.0 %          "
+        "-    90.0 %\n"
+        "where the cycles went: active 25.0 %, memory 75.0 %, dependency 0.0 %, barrier 0.0 %, fetch 0.0 %, "
+        "structural 0.0 %, empty 0.0 %\n"
+        "share of the peak: issue 50.0 %, DRAM 10.0 %\n"
+        "limited by memory latency: SMs wait for memory in 75 % of their cycles, while DRAM is 10 % busy; 25 % of "
+        "L1 accesses miss\n"
+        "next: keep more loads in flight, with more warps or independent loads; compare schedulers; --lines shows "
+        "the loads\n"
+        "host: 0.750 s in kernels, 1333.3 thousand warp instructions/s\n");
     free(text);
 }
 
