@@ -101,9 +101,9 @@ static bool check_lines(const struct config_machine *machine, struct report repo
 
 /* Where tags have banks of their own, a request takes as many lines per cycle as these allow. */
 static bool check_bank_queues(const struct config_machine *machine, struct report report) {
-    if (machine->l1.has_bank_queues && machine->unified.tag_banks)
+    if (machine->l1.has_bank_queues && machine->unified.is_present && machine->unified.tag_banks)
         return FAIL(report,
-                    "l1.bank_queues is true, but the L1 has no banks of its own: l1.tag_banks is %" PRIu32
+                    "l1.bank_queues is true, but the L1 has no banks of its own: unified.tag_banks is %" PRIu32
                     " and must be 0",
                     machine->unified.tag_banks);
     return true;

@@ -73,8 +73,8 @@ static void lines_do_not_shrink_on_the_way_down(void **state) {
     (void)state;
     expect_valid("l1.line=64");
     expect_valid("l1.bank_queues=true");
-    expect_invalid("l1.bank_queues=true l1.tag_banks=4",
-                   "l1.bank_queues is true, but the L1 has no banks of its own: l1.tag_banks is 4 and must be 0");
+    expect_invalid("l1.bank_queues=true unified.tag_banks=4",
+                   "l1.bank_queues is true, but the L1 has no banks of its own: unified.tag_banks is 4 and must be 0");
     expect_invalid("l2.line=64 icache.line=64", "l1.line is 128, but must not exceed l2.line, 64");
     expect_invalid("l2.line=64 l1.line=64", "icache.line is 128, but must not exceed l2.line, 64");
     expect_valid("l2.line=64 l2.present=false");
@@ -111,21 +111,22 @@ static void rows_of_dram_hold_lines(void **state) {
 
 static void shared_memory_and_the_l1_share_what_there_is(void **state) {
     (void)state;
-    expect_valid("l1.size=64K l1.split=16K,48K");
-    expect_valid("l1.size=64K l1.split=49152");
+    expect_valid("l1.size=64K unified.shared_sizes=16K,48K");
+    expect_valid("l1.size=64K unified.shared_sizes=49152");
     static const char *const wrong[] = {"48K,16K", "16K,,48K", "16K,64K", "0,48K", "16K,48k,x", "16K,48K,48K"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         char words[64], message[256];
-        snprintf(words, sizeof words, "l1.size=64K l1.split=%s", wrong[i]);
+        snprintf(words, sizeof words, "l1.size=64K unified.shared_sizes=%s", wrong[i]);
         snprintf(message, sizeof message,
-                 "l1.split is '%s', but must be sizes in ascending order, such as 8K,16K,32K, all below l1.size, 64K",
+                 "unified.shared_sizes is '%s', but must be sizes in ascending order, such as 8K,16K,32K, all below "
+                 "l1.size, 64K",
                  wrong[i]);
         expect_invalid(words, message);
     }
-    expect_invalid("l1.size=64K l1.split=16K,32K",
-                   "l1.split is '16K,32K', but its last size must hold shared.size, 48K");
-    expect_invalid("l1.size=64K l1.split=48K l1.write=back",
-                   "l1.split is '48K', but needs an L1 that writes through (l1.write through)");
+    expect_invalid("l1.size=64K unified.shared_sizes=16K,32K",
+                   "unified.shared_sizes is '16K,32K', but its last size must hold shared.size, 48K");
+    expect_invalid("l1.size=64K unified.shared_sizes=48K l1.write=back",
+                   "unified.shared_sizes is '48K', but needs an L1 that writes through (l1.write through)");
     expect_invalid("shared.reserved=49K", "shared.reserved is 50176, but an SM has only 49152 bytes (shared.size)");
 }
 
@@ -135,7 +136,7 @@ static void a_launch_takes_the_first_size_that_holds_its_blocks(void **state) {
     config_defaults(&machine);
     set(&machine, "l1.size=64K");
     assert_int_equal(config_l1_bytes(&machine, 20000), 64 << 10);
-    set(&machine, "l1.split=8K,16K,48K");
+    set(&machine, "unified.shared_sizes=8K,16K,48K");
     assert_int_equal(config_l1_bytes(&machine, 0), 56 << 10);
     assert_int_equal(config_l1_bytes(&machine, 8 << 10), 56 << 10);
     assert_int_equal(config_l1_bytes(&machine, (8 << 10) + 1), 48 << 10);

@@ -42,7 +42,7 @@ void config_format(const struct config_option *option, const struct config_machi
                    char text[CONFIG_VALUE_BYTES]);
 /* Describes the values of an option: "a whole number from 1 to 32". */
 void config_describe(const struct config_option *option, char text[CONFIG_VALUE_BYTES]);
-/* Write Markdown tables: the options, and their values on `count` machines. */
+/* Write Markdown tables: the options, and for each group the values of those of `count` machines that change one. */
 void config_write_options(FILE *file);
 void config_write_values(FILE *file, const struct config_machine *machines, unsigned count);
 
@@ -68,7 +68,7 @@ bool config_set(struct config_machine *machine, const char *assignment, char *er
 /* Checks the rules between options; call it once everything is set. */
 bool config_check(const struct config_machine *machine, char *error, size_t error_bytes);
 
-/* Returns the size of the L1 in a launch whose blocks need this much shared memory on an SM: l1.split. */
+/* Returns the size of the L1 in a launch whose blocks need this much shared memory on an SM: unified.shared_sizes. */
 uint32_t config_l1_bytes(const struct config_machine *machine, uint64_t shared_bytes);
 /* Writes every option as YAML, which loads as the same machine. */
 void config_dump(const struct config_machine *machine, FILE *file);

@@ -45,6 +45,8 @@ void config_dump(const struct config_machine *machine, FILE *file) {
     for (unsigned i = 0; i < config_n_options; i++) {
         const struct config_option *option = &config_options[i];
         struct key key = split(option->name);
+        if (config_is_absent(option, machine))
+            continue;
         if (strcmp(key.group, group) != 0) {
             strcpy(group, key.group);
             fprintf(file, "%s:\n", group);
@@ -82,25 +84,73 @@ void config_write_options(FILE *file) {
     }
 }
 
-/* Leaves out names, which are in the heading, and descriptions, which are too long for a column. */
-void config_write_values(FILE *file, const struct config_machine *machines, unsigned count) {
+/* Returns whether the machine's value is not the default. Names are in the heading, and descriptions are too long for a
+ * column: they never count. */
+static bool differs(const struct config_option *option, const struct config_machine *machine) {
     char text[CONFIG_VALUE_BYTES];
-    fputs("| option |", file);
+    config_format(option, machine, text);
+    return strcmp(text, option->initial) != 0 && strcmp(option->name, "name") != 0 &&
+           strcmp(option->name, "description") != 0;
+}
+
+/* The options from `first` to before `end`: a group. */
+struct group {
+    unsigned first, end;
+};
+
+static bool any_differs(struct group group, const struct config_machine *machine) {
+    for (unsigned i = group.first; i < group.end; i++)
+        if (differs(&config_options[i], machine))
+            return true;
+    return false;
+}
+
+/* Writes the values of a parameter, with nothing for machines that do not have its mechanism. */
+static void write_row(FILE *file, const struct config_option *option, const struct config_machine *const *machine,
+                      unsigned count) {
+    char text[CONFIG_VALUE_BYTES];
+    fprintf(file, "| `%s` | %s |", option->name, option->initial);
+    for (unsigned i = 0; i < count; i++) {
+        config_format(option, machine[i], text);
+        fprintf(file, " %s |", config_is_absent(option, machine[i]) ? "" : text);
+    }
+    fputc('\n', file);
+}
+
+/* A column for each machine that differs from the defaults in this group, a row for each option in which one does. */
+static void write_group(FILE *file, struct group group, const struct config_machine *machines, unsigned count) {
+    const struct config_machine *shown[count];
+    unsigned n_shown = 0;
     for (unsigned i = 0; i < count; i++)
-        fprintf(file, " %s |", machines[i].name);
-    fputs("\n|---|", file);
-    for (unsigned i = 0; i < count; i++)
+        if (any_differs(group, &machines[i]))
+            shown[n_shown++] = &machines[i];
+    if (!n_shown)
+        return;
+    fputs("\n| option | default |", file);
+    for (unsigned i = 0; i < n_shown; i++)
+        fprintf(file, " %s |", shown[i]->name);
+    fputs("\n|---|---|", file);
+    for (unsigned i = 0; i < n_shown; i++)
         fputs("---|", file);
     fputc('\n', file);
-    for (unsigned i = 0; i < config_n_options; i++) {
-        const struct config_option *option = &config_options[i];
-        if (strcmp(option->name, "name") == 0 || strcmp(option->name, "description") == 0)
-            continue;
-        fprintf(file, "| `%s` |", option->name);
-        for (unsigned j = 0; j < count; j++) {
-            config_format(option, &machines[j], text);
-            fprintf(file, " %s |", text);
-        }
-        fputc('\n', file);
+    bool is_mechanism = config_switch_of(&config_options[group.first]);
+    for (unsigned i = group.first; i < group.end; i++) {
+        bool is_shown = is_mechanism;
+        for (unsigned j = 0; j < n_shown; j++)
+            is_shown |= differs(&config_options[i], shown[j]);
+        if (is_shown)
+            write_row(file, &config_options[i], shown, n_shown);
     }
+}
+
+void config_write_values(FILE *file, const struct config_machine *machines, unsigned count) {
+    struct group group = {0, 0};
+    while (group.first < config_n_options) {
+        struct key key = split(config_options[group.first].name);
+        while (group.end < config_n_options && strcmp(split(config_options[group.end].name).group, key.group) == 0)
+            group.end++;
+        write_group(file, group, machines, count);
+        group.first = group.end;
+    }
+    fputc('\n', file);
 }

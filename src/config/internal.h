@@ -10,6 +10,12 @@ bool config_store(struct config_machine *machine, const struct config_option *op
                   size_t error_bytes);
 /* Writes one line about an unknown key, with the nearest one. Always returns false. */
 bool config_unknown_key(const char *key, char *error, size_t error_bytes);
+/* Returns the `present` of the mechanism that the option belongs to, NULL if it is part of every machine. */
+const struct config_option *config_switch_of(const struct config_option *option);
+/* Returns the value of such an option. */
+bool config_is_on(const struct config_option *present, const struct config_machine *machine);
+/* Returns true for a parameter of a mechanism that the machine does not have. */
+bool config_is_absent(const struct config_option *option, const struct config_machine *machine);
 /* Returns true for the first word of a dotted name: "l1". */
 bool config_is_group(const char *word);
 /* Reads 16K as 16384. */
@@ -19,7 +25,7 @@ void config_format_bytes(uint32_t value, char text[CONFIG_VALUE_BYTES]);
 /* Writes one formatted line to `error`. Always returns false. */
 __attribute__((format(printf, 3, 4))) bool config_error(char *error, size_t error_bytes, const char *format, ...);
 
-/* split.c: checks that the sizes of l1.split are in order and smaller than the L1. */
+/* split.c: checks that the sizes of unified.shared_sizes are in order and smaller than the L1. */
 bool config_check_split(const struct config_machine *machine, char *error, size_t error_bytes);
 
 /* The state of reading a machine file and the files that it extends. */

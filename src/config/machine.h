@@ -45,11 +45,13 @@ struct config_lowering {
 
 /* An SM's cache for constants. */
 struct config_constant_cache {
+    bool is_present;
     uint32_t size_bytes, miss_cycles, far_cycles, busy_cycles;
 };
 
 /* The matrix unit of each scheduler. */
 struct config_matrix {
+    bool is_present;
     uint32_t rate, latency_cycles;
 };
 
@@ -60,12 +62,14 @@ struct config_shared {
 
 /* One memory for shared memory and the L1. */
 struct config_unified {
+    bool is_present;
     char shared_sizes[128];
     uint32_t tag_banks;
 };
 
-/* The cost of atomics that conflict. */
-struct config_atomics {
+/* Units that execute atomics on one address one by one. */
+struct config_serial_atomics {
+    bool is_present;
     double slice_cycles;
     uint32_t retry_cycles, retry_busy_cycles;
 };
@@ -106,6 +110,7 @@ struct config_slice {
 
 /* An L2 divided into two halves, each near half of the SMs. */
 struct config_halves {
+    bool is_present;
     uint32_t atomic_cycles, read_cycles, host_cycles;
 };
 
@@ -154,7 +159,7 @@ struct config_machine {
     struct config_matrix matrix;
     struct config_shared shared;
     struct config_unified unified;
-    struct config_atomics atomics;
+    struct config_serial_atomics serial_atomics;
     struct config_cache icache, texture;
     struct config_l1 l1;
     struct config_l2 l2;

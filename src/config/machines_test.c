@@ -89,6 +89,33 @@ static void the_defaults_are_the_default_machine(void **state) {
     free(expected);
 }
 
+/* A machine without a mechanism has the values of h200 for its parameters, until it switches it on. */
+static void the_defaults_of_mechanisms_are_those_of_h200(void **state) {
+    (void)state;
+    struct config_machine machine = machine_named("h200"), defaults;
+    config_defaults(&defaults);
+    static const char *const groups[] = {"constant_cache.", "matrix.", "unified.", "serial_atomics.", "halves."};
+    for (unsigned i = 0; i < config_n_options; i++)
+        for (unsigned j = 0; j < sizeof groups / sizeof groups[0]; j++) {
+            char text[CONFIG_VALUE_BYTES];
+            const char *name = config_options[i].name;
+            if (strncmp(name, groups[j], strlen(groups[j])) != 0)
+                continue;
+            config_format(&config_options[i], &machine, text);
+            assert_string_equal(text, strstr(name, ".present") ? "true" : config_options[i].initial);
+        }
+}
+
+static void a_dump_leaves_out_the_parameters_of_absent_mechanisms(void **state) {
+    (void)state;
+    struct config_machine machine = machine_named("a100");
+    char *text = dumped(&machine);
+    assert_non_null(strstr(text, "\nhalves:\n  present: false "));
+    assert_null(strstr(text, "\n  host_cycles: "));
+    assert_non_null(strstr(text, "\n  slice_cycles: 1.36 "));
+    free(text);
+}
+
 static void machines_whose_papers_have_no_energy_have_no_figures(void **state) {
     (void)state;
     static const struct config_energy none = {0};
@@ -320,6 +347,8 @@ int main(void) {
         cmocka_unit_test(words_that_yaml_could_misread_are_quoted),
         cmocka_unit_test(the_dump_has_units_and_comments),
         cmocka_unit_test(the_defaults_are_the_default_machine),
+        cmocka_unit_test(the_defaults_of_mechanisms_are_those_of_h200),
+        cmocka_unit_test(a_dump_leaves_out_the_parameters_of_absent_mechanisms),
         cmocka_unit_test(machines_whose_papers_have_no_energy_have_no_figures),
         cmocka_unit_test(narasiman2011_is_its_table_1),
         cmocka_unit_test(narasiman2014_differs_in_its_data_cache_and_its_rules),

@@ -62,6 +62,46 @@ bool config_is_group(const char *word) {
     return false;
 }
 
+/* Returns the length of an option's group with its dot, 0 for a name without a group. */
+static size_t group_length(const char *name) {
+    const char *dot = strchr(name, '.');
+    return dot ? (size_t)(dot - name) + 1 : 0;
+}
+
+static bool is_same_group(const struct config_option *option, const struct config_option *other) {
+    return strncmp(option->name, other->name, group_length(option->name)) == 0;
+}
+
+const struct config_option *config_switch_of(const struct config_option *option) {
+    size_t length = group_length(option->name);
+    for (unsigned i = 0; length && i < config_n_options; i++)
+        if (is_same_group(option, &config_options[i]) && strcmp(config_options[i].name + length, "present") == 0 &&
+            strcmp(config_options[i].initial, "false") == 0)
+            return &config_options[i];
+    return NULL;
+}
+
+bool config_is_on(const struct config_option *present, const struct config_machine *machine) {
+    return *(const bool *)((const char *)machine + present->offset);
+}
+
+bool config_is_absent(const struct config_option *option, const struct config_machine *machine) {
+    const struct config_option *present = config_switch_of(option);
+    return present && present != option && !config_is_on(present, machine);
+}
+
+static const char *later_name(const char *key) {
+    static const char *const names[][2] = {
+#define CONFIG_RENAMED(earlier, name) {earlier, name},
+#include "config/renamed.def"
+#undef CONFIG_RENAMED
+    };
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(names[i][0], key) == 0)
+            return names[i][1];
+    return NULL;
+}
+
 /* The commonest mistake is a key without its group: 'line' is not near any name, but 'l1.line' ends in it. */
 static const char *nearest_key(const char *key) {
     struct base_nearest nearest = base_nearest_to(key);
@@ -76,7 +116,9 @@ static const char *nearest_key(const char *key) {
 }
 
 bool config_unknown_key(const char *key, char *error, size_t error_bytes) {
-    const char *nearest = nearest_key(key);
+    const char *later = later_name(key), *nearest = nearest_key(key);
+    if (later)
+        return config_error(error, error_bytes, "'%s' is now '%s'", key, later);
     if (nearest)
         return config_error(error, error_bytes, "unknown key '%s'; did you mean '%s'?", key, nearest);
     return config_error(error, error_bytes, "unknown key '%s'; 'heddle list options' lists the keys", key);
@@ -214,10 +256,32 @@ static bool store(struct config_machine *machine, const struct config_option *op
     return false;
 }
 
+static void store_default(struct config_machine *machine, const struct config_option *option) {
+    bool is_good = store(machine, option, option->initial);
+    assert(is_good);
+    (void)is_good;
+}
+
+/* A parameter switches its mechanism on. Without the mechanism its parameters have their defaults, so that equal
+ * machines have equal bytes. */
+static void switch_mechanism(struct config_machine *machine, const struct config_option *option) {
+    const struct config_option *present = config_switch_of(option);
+    if (!present)
+        return;
+    bool *is_present = (bool *)((char *)machine + present->offset);
+    if (option != present)
+        *is_present = true;
+    for (unsigned i = 0; i < config_n_options && !*is_present; i++)
+        if (is_same_group(option, &config_options[i]))
+            store_default(machine, &config_options[i]);
+}
+
 bool config_store(struct config_machine *machine, const struct config_option *option, const char *text, char *error,
                   size_t error_bytes) {
-    if (store(machine, option, text))
+    if (store(machine, option, text)) {
+        switch_mechanism(machine, option);
         return true;
+    }
     char allowed[CONFIG_VALUE_BYTES];
     config_describe(option, allowed);
     return config_error(error, error_bytes, "%s is '%s', but takes %s", option->name, text, allowed);
@@ -236,13 +300,9 @@ bool config_set(struct config_machine *machine, const char *assignment, char *er
 }
 
 void config_defaults(struct config_machine *machine) {
-    char error[CONFIG_ERROR_BYTES];
     memset(machine, 0, sizeof *machine);
-    for (unsigned i = 0; i < config_n_options; i++) {
-        bool is_good = config_store(machine, &config_options[i], config_options[i].initial, error, sizeof error);
-        assert(is_good);
-        (void)is_good;
-    }
+    for (unsigned i = 0; i < config_n_options; i++)
+        store_default(machine, &config_options[i]);
 }
 
 /* ---- Writing values ---------------------------------------------------------------------------------------------- */

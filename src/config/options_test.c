@@ -151,6 +151,41 @@ static void an_unknown_key_suggests_the_nearest_one(void **state) {
     expect_set_refused("l1=1", "unknown key 'l1'; 'heddle list options' lists the keys");
 }
 
+static void a_key_with_an_earlier_name_says_the_present_one(void **state) {
+    (void)state;
+    static const char *const names[][2] = {
+#define CONFIG_RENAMED(earlier, name) {earlier, name},
+#include "config/renamed.def"
+#undef CONFIG_RENAMED
+    };
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char assignment[80], message[160];
+        snprintf(assignment, sizeof assignment, "%s=1", names[i][0]);
+        snprintf(message, sizeof message, "'%s' is now '%s'", names[i][0], names[i][1]);
+        expect_set_refused(assignment, message);
+        assert_non_null(config_find_option(names[i][1]));
+    }
+}
+
+static void a_parameter_switches_its_mechanism_on(void **state) {
+    (void)state;
+    struct config_machine machine, defaults;
+    config_defaults(&machine);
+    defaults = machine;
+    assert_false(machine.halves.is_present);
+    set(&machine, "halves.read_cycles=7");
+    assert_true(machine.halves.is_present);
+    assert_int_equal(machine.halves.read_cycles, 7);
+    assert_int_equal(machine.halves.host_cycles, defaults.halves.host_cycles);
+    set(&machine, "halves.present=false");
+    assert_memory_equal(&machine, &defaults, sizeof machine); /* its parameters are forgotten */
+    set(&machine, "halves.present=true");
+    assert_true(machine.halves.is_present);
+    set(&machine, "l1.present=false"); /* not a mechanism: every machine has an L1 unless it says otherwise */
+    set(&machine, "l1.size=32K");
+    assert_false(machine.l1.cache.is_present);
+}
+
 static void an_assignment_has_a_key_and_a_value(void **state) {
     (void)state;
     expect_set_refused("l1.size", "'l1.size' is not of the form KEY=VALUE, such as l1.size=32K");
@@ -191,6 +226,8 @@ int main(void) {
         cmocka_unit_test(the_last_value_wins),
         cmocka_unit_test(a_wrong_value_says_what_is_allowed),
         cmocka_unit_test(an_unknown_key_suggests_the_nearest_one),
+        cmocka_unit_test(a_key_with_an_earlier_name_says_the_present_one),
+        cmocka_unit_test(a_parameter_switches_its_mechanism_on),
         cmocka_unit_test(an_assignment_has_a_key_and_a_value),
         cmocka_unit_test(values_are_shown_as_people_write_them),
     };

@@ -74,6 +74,28 @@ static bool note_key(struct reader *reader, const yaml_event_t *key, const struc
     return true;
 }
 
+/* Returns the line of this file that sets a parameter of the mechanism; 0 if there is none. */
+static unsigned parameter_line(const struct reader *reader, const struct config_option *present) {
+    for (unsigned i = 0; i < config_n_options; i++)
+        if (reader->line_of[i] && &config_options[i] != present && config_switch_of(&config_options[i]) == present)
+            return reader->line_of[i];
+    return 0;
+}
+
+/* Refuses a file that switches a mechanism off and also sets one of its parameters. Call it after config_store(). */
+static bool check_mechanism(const struct reader *reader, const struct config_option *option, bool was_absent,
+                            const yaml_event_t *value) {
+    const struct config_option *present = config_switch_of(option);
+    if (!present)
+        return true;
+    unsigned off = reader->line_of[present - config_options], set = parameter_line(reader, present);
+    if (option != present && was_absent && off)
+        return FAIL(reader, value, "%s is set, but line %u sets %s to false", option->name, off, present->name);
+    if (option == present && set && !config_is_on(present, reader->reading->machine))
+        return FAIL(reader, value, "%s is false, but line %u sets a parameter of it", present->name, set);
+    return true;
+}
+
 static bool read_option(struct reader *reader, const struct config_option *option, const yaml_event_t *value) {
     char error[CONFIG_ERROR_BYTES];
     if (value->type != YAML_SCALAR_EVENT)
@@ -81,8 +103,11 @@ static bool read_option(struct reader *reader, const struct config_option *optio
     const char *text = (const char *)value->data.scalar.value;
     if (strlen(text) != value->data.scalar.length)
         return FAIL(reader, value, "%s holds a zero byte", option->name);
+    bool was_absent = config_is_absent(option, reader->reading->machine);
     if (!config_store(reader->reading->machine, option, text, error, sizeof error))
         return FAIL(reader, value, "%s", error);
+    if (!check_mechanism(reader, option, was_absent, value))
+        return false;
     if (strcmp(option->name, "name") == 0)
         reader->reading->has_name = true;
     return true;

@@ -64,6 +64,21 @@ static void a_mistake_is_shown_with_its_position(void **state) {
                                       "      ^");
 }
 
+static void a_mechanism_is_either_off_or_has_parameters(void **state) {
+    (void)state;
+    assert_false(loaded("extends: h200\nhalves.present: false\n").halves.is_present);
+    assert_true(loaded("halves: {present: true, read_cycles: 5}\n").halves.is_present);
+    assert_int_equal(loaded("extends: a100\nhalves.read_cycles: 5\n").halves.read_cycles, 5);
+    expect_refused("halves:\n  present: false\n  read_cycles: 5\n",
+                   "test.yaml:3:16: error: halves.read_cycles is set, but line 2 sets halves.present to false\n"
+                   "    read_cycles: 5\n                 ^");
+    expect_refused("halves:\n  read_cycles: 5\n  present: false\n",
+                   "test.yaml:3:12: error: halves.present is false, but line 2 sets a parameter of it\n"
+                   "    present: false\n             ^");
+    expect_refused("sm:\n  isa: sm_90\n",
+                   "test.yaml:2:3: error: 'sm.isa' is now 'lowering.target'\n    isa: sm_90\n    ^");
+}
+
 static void columns_count_bytes_after_non_ascii_letters(void **state) {
     (void)state;
     expect_refused("# \xC3\xA4\xC3\xB6\nclock: x\n",
@@ -118,6 +133,7 @@ int main(void) {
         cmocka_unit_test(a_machine_without_a_name_is_named_after_its_file),
         cmocka_unit_test(a_file_extends_a_machine),
         cmocka_unit_test(a_mistake_is_shown_with_its_position),
+        cmocka_unit_test(a_mechanism_is_either_off_or_has_parameters),
         cmocka_unit_test(columns_count_bytes_after_non_ascii_letters),
         cmocka_unit_test(text_that_is_not_yaml_is_refused),
         cmocka_unit_test(only_one_map_is_a_machine),

@@ -96,12 +96,12 @@ static bool check_matrix_unit(const struct gpu *gpu, const struct gpu_launch *la
     const struct config_machine *machine = gpu->config.machine;
     const struct exec_program *program = launch->kernel->program;
     char name[80];
-    if (!machine || launch->is_untimed || machine->matrix.rate || !program->first_multiplication)
+    if (!machine || launch->is_untimed || machine->matrix.is_present || !program->first_multiplication)
         return true;
     error->status = GPU_NOT_SUPPORTED;
     snprintf(
         error->message, sizeof error->message,
-        "kernel '%s' multiplies matrices (line %u: %s), and machine '%s' has no unit for that: set sm.matrix_rate, or "
+        "kernel '%s' multiplies matrices (line %u: %s), and machine '%s' has no unit for that: set matrix.rate, or "
         "run it with --functional",
         program->name, program->first_multiplication->at.line,
         ptx_instruction_name(program->first_multiplication, name, sizeof name), machine->name);

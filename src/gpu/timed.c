@@ -165,8 +165,8 @@ uint64_t gpu_timed_ns(const struct gpu_timed *timed) {
 
 /* --- blocks --- */
 
-/* The dispatcher starts one block after the other: sm.launch_cycles after the launch, sm.block_cycles apart, and
- * sm.block_turn_cycles after the block whose place it takes. */
+/* The dispatcher starts one block after the other: launch.start_cycles after the launch, launch.block_cycles apart, and
+ * launch.turn_cycles after the block whose place it takes. */
 static void start_block(struct gpu_run *run, uint32_t i, uint64_t cycle) {
     struct gpu_timed *timed = run->timed;
     if (run->next_start < (double)cycle)
@@ -222,7 +222,7 @@ static void block_ended(void *user, uint32_t sm) {
     }
 }
 
-/* Returns this grid's part of sm.drain_cycles: in proportion to the SMs that had blocks, if it accessed memory. */
+/* Returns this grid's part of launch.drain_cycles: in proportion to the SMs that had blocks, if it accessed memory. */
 static uint64_t drain_cycles(const struct gpu_run *run, const struct stats_counters *before) {
     const struct gpu_timed *timed = run->timed;
     struct stats_counters now = {0};

@@ -168,8 +168,8 @@ static uint64_t cycles_of(const char *const *settings, const char *body, unsigne
 
 static void a_launch_and_each_block_take_time(void **state) {
     (void)state;
-    static const char *const slow_launch[] = {"sm.launch_cycles=1000", NULL};
-    static const char *const slow_blocks[] = {"sm.count=8", "sm.block_cycles=50", NULL};
+    static const char *const slow_launch[] = {"launch.start_cycles=1000", NULL};
+    static const char *const slow_blocks[] = {"sm.count=8", "launch.block_cycles=50", NULL};
     static const char *const eight[] = {"sm.count=8", NULL};
     uint64_t one = cycles_of(NULL, "ret;", 1, 32), all = cycles_of(eight, "ret;", 8, 32);
     assert_int_equal(cycles_of(slow_launch, "ret;", 1, 32), one + 1000);
@@ -178,7 +178,7 @@ static void a_launch_and_each_block_take_time(void **state) {
 
 static void folded_instructions_cost_no_issue(void **state) {
     (void)state;
-    static const char *const machine[] = {"sm.isa=sm_90", NULL};
+    static const char *const machine[] = {"lowering.target=sm_90", NULL};
     /* Three inputs of logic: one instruction for three. */
     static const char logic[] = "xor.b32 %r3, %r1, %r2;\nand.b32 %r4, %r3, %r5;\nxor.b32 %r6, %r4, %r2;\n"
                                 "xor.b32 %r7, %r6, %r2;\nand.b32 %r8, %r7, %r5;\nxor.b32 %r9, %r8, %r2;\nret;";
@@ -191,7 +191,7 @@ static void folded_instructions_cost_no_issue(void **state) {
 
 static void sequences_cost_several_issues(void **state) {
     (void)state;
-    static const char *const machine[] = {"sm.isa=sm_90", NULL}, *const none[] = {NULL};
+    static const char *const machine[] = {"lowering.target=sm_90", NULL}, *const none[] = {NULL};
     /* 32 warps with 8 sums and 4 comparisons of 64 bits each: two issues for each. */
     static const char sums[] = "add.u64 %d1, %d1, %d0;\nadd.u64 %d2, %d2, %d0;\nadd.u64 %d3, %d3, %d0;\n"
                                "add.u64 %d4, %d4, %d0;\nadd.u64 %d5, %d5, %d0;\nadd.u64 %d6, %d6, %d0;\n"
@@ -216,7 +216,7 @@ static void schedulers_with_their_own_units_do_not_wait_for_each_other(void **st
 static void atomics_on_one_address_come_one_by_one(void **state) {
     (void)state;
     static const char *const joined[] = {"memory.perfect=false", NULL};
-    static const char *const single[] = {"memory.perfect=false", "l2.atomic_cycles=10", NULL};
+    static const char *const single[] = {"memory.perfect=false", "serial_atomics.slice_cycles=10", NULL};
     static const char same[] = "ld.param.u64 %d1, [p];\nred.global.add.u32 [%d1], 1;\nret;";
     static const char apart[] = "ld.param.u64 %d1, [p];\nmov.u32 %r1, %tid.x;\nmul.wide.u32 %d2, %r1, 4;\n"
                                 "add.u64 %d1, %d1, %d2;\nred.global.add.u32 [%d1], 1;\n"
@@ -247,8 +247,8 @@ static void accesses_of_32_bytes_count_all_of_them(void **state) {
 static void the_other_half_of_the_l2_is_far(void **state) {
     (void)state;
     static const char *const near[] = {"memory.perfect=false", "sm.count=2", NULL};
-    static const char *const far[] = {"memory.perfect=false", "sm.count=2", "l2.far_cycles=1", "l2.far_read_cycles=300",
-                                      NULL};
+    static const char *const far[] = {"memory.perfect=false", "sm.count=2", "halves.atomic_cycles=1",
+                                      "halves.read_cycles=300", NULL};
     /* Both SMs read a line: one of them is in the other half. */
     static const char once[] = "ld.param.u64 %d1, [p];\nld.global.u32 %r1, [%d1];\nadd.u32 %r2, %r1, 1;\nret;";
     uint64_t one = cycles_of(near, once, 2, 32);

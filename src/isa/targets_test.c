@@ -13,7 +13,7 @@ static void every_choice_of_the_option_is_a_target(void **state) {
     assert_string_equal(isa_target_name(isa_target_of(&machine)), "ptx");
     for (size_t i = 0; i < count; i++) {
         char setting[64], error[CONFIG_ERROR_BYTES];
-        snprintf(setting, sizeof setting, "sm.isa=%s", isa_target_name(target[i]));
+        snprintf(setting, sizeof setting, "lowering.target=%s", isa_target_name(target[i]));
         assert_true(config_set(&machine, setting, error, sizeof error));
         assert_ptr_equal(isa_target_of(&machine), target[i]);
         assert_ptr_equal(isa_find_target(isa_target_name(target[i])), target[i]);

@@ -73,8 +73,7 @@ static void coherent_caches(void **state) {
 static void a_chip_of_two_halves(void **state) {
     (void)state;
     struct config_machine machine = fixture_machine();
-    machine.halves.atomic_cycles = 30;
-    machine.halves.read_cycles = 20;
+    machine.halves = (struct config_halves){true, .atomic_cycles = 30, .read_cycles = 20};
     check_machine(machine);
 }
 

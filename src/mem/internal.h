@@ -56,7 +56,7 @@ struct mem_l1 {
     } refusal;
     uint8_t flag; /* MEM_FLAG_CODE or MEM_FLAG_TEXTURE in its messages; 0: the data cache */
     bool is_present, is_perfect, is_write_back, allocates_on_write;
-    bool has_ports; /* otherwise the SM limits its accesses per cycle itself: l1.tag_banks */
+    bool has_ports; /* otherwise the SM limits its accesses per cycle itself: unified.tag_banks */
 };
 
 struct mem_sm {
@@ -109,7 +109,7 @@ struct mem_waiting {
 struct mem_input {
     struct mem_message message;
     uint64_t ready;   /* the cycle in which its tail has arrived */
-    bool is_answered; /* together with an earlier one: l2.combine */
+    bool is_answered; /* together with an earlier one: slice.combine */
 };
 
 struct mem_ring {
@@ -129,7 +129,7 @@ struct mem_bank {
     uint32_t free_waiting;                 /* list of those that were used before */
     uint32_t n_waiting, n_touched_waiting; /* the rest are unused and take no host memory */
     struct mem_ring requests, responses;
-    struct mem_ring stores; /* l2.store_port: the stores among `requests` */
+    struct mem_ring stores; /* slice.store_port: the stores among `requests` */
     struct mem_link out, in;
     uint64_t free_cycle; /* the next cycle with a free lookup port */
     uint64_t store_free_cycle;
@@ -201,7 +201,7 @@ static inline void mem_probe(const struct mem *mem, enum mem_probe_kind kind, ui
 /* machine.c: the line size by which banks and channels are interleaved: the L2's or, without an L2, the longest of the
  * caches above. */
 uint32_t mem_line_bytes(const struct config_machine *machine);
-/* Returns the bank of a line. With l2.interleave, each round over all banks begins at another one, so that addresses
+/* Returns the bank of a line. With slice.interleave, each round over all banks begins at another one, so that addresses
  * whose distance is a power of two do not meet in few banks. */
 static inline uint32_t mem_bank_of(const struct mem *mem, uint64_t line) {
     if (mem->bank_lines == 1)
@@ -211,7 +211,7 @@ static inline uint32_t mem_bank_of(const struct mem *mem, uint64_t line) {
     return (uint32_t)((chunk + first) % mem->n_banks);
 }
 /* Returns the number from which DRAM's addresses are made: the line's number within its bank, times the banks, plus the
- * bank. So a bank's lines are in channels of its partition. Without l2.interleave it is the line's own number. */
+ * bank. So a bank's lines are in channels of its partition. Without slice.interleave it is the line's own number. */
 static inline uint64_t mem_place_of(const struct mem *mem, uint64_t line) {
     if (mem->bank_lines == 1)
         return line;

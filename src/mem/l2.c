@@ -1,22 +1,22 @@
 /* The L2 banks, and their substitute on machines without an L2.
  *
- * Lines, or chunks of l2.interleave bytes, are interleaved over the banks: bank = line number mod banks. A bank takes
- * one access per cycle. Its lookup takes latency_cycles, then the answer leaves or the miss goes to DRAM. The L2 writes
- * back; a store to a missing line fetches it, unless it carries the whole line.
+ * Lines, or chunks of slice.interleave bytes, are interleaved over the banks: bank = line number mod banks. A bank
+ * takes one access per cycle. Its lookup takes latency_cycles, then the answer leaves or the miss goes to DRAM. The L2
+ * writes back; a store to a missing line fetches it, unless it carries the whole line.
  *
  * The L2's MSHRs are divided among the banks. A bank has twice as many entries as MSHRs. An entry holds a line that is
  * being fetched (at most as many as MSHRs), waits for acknowledgements, or leaves (until its copies are back and DRAM's
  * queue has taken it). Requests for a line with an entry wait there, in order. A request for a line that leaves, or one
  * that finds no free entry, blocks the bank's requests until that changes. Responses are never blocked.
  *
- * With l2.store_port a bank takes a store of a whole line in addition to another access. A store of part of a line
+ * With slice.store_port a bank takes a store of a whole line in addition to another access. A store of part of a line
  * reads the rest.
  *
- * With l2.atomic_cycles the SM sends atomics on one address one by one, and each keeps the bank busy.
+ * With serial_atomics the SM sends atomics on one address one by one, and each keeps the bank busy.
  *
- * With l2.far_cycles the chip has two halves. Each line has its home in one of them. An SM of the other half reads it
- * from there once, and later from a copy in its own half, until an SM of the home half writes the line. Copies take no
- * room. Atomics go to the line's home. Some of the data that the host copied is elsewhere until it is read.
+ * With halves the chip has two halves. Each line has its home in one of them. An SM of the other half reads it from
+ * there once, and later from a copy in its own half, until an SM of the home half writes the line. Copies take no room.
+ * Atomics go to the line's home. Some of the data that the host copied is elsewhere until it is read.
  *
  * Without an L2 there is one bank per channel. It has no tags and no latency. Each request has its own entry until DRAM
  * has served it. An atomic is a read and, when its answer leaves, a write. */
@@ -340,10 +340,10 @@ static bool accept(struct mem *mem, struct mem_bank *bank, const struct mem_mess
 /* Returns how long the lookup port stays busy: a cycle, or until an atomic has been computed or a part of a line
  * written. */
 static uint64_t busy_cycles(const struct mem *mem, struct mem_bank *bank, const struct mem_message *message) {
+    const struct config_machine *machine = mem->machine;
     bool is_partial = message->type == MEM_MSG_WRITE && message->bytes < mem->line_bytes;
-    double cycles = message->type == MEM_MSG_ATOMIC ? mem->machine->atomics.slice_cycles
-                    : is_partial                    ? mem->machine->slice.partial_cycles
-                                                    : 1;
+    bool is_serial = message->type == MEM_MSG_ATOMIC && machine->serial_atomics.is_present;
+    double cycles = is_serial ? machine->serial_atomics.slice_cycles : is_partial ? machine->slice.partial_cycles : 1;
     if (cycles <= 1)
         return 1;
     bank->atomic_rest += cycles;
@@ -352,8 +352,8 @@ static uint64_t busy_cycles(const struct mem *mem, struct mem_bank *bank, const 
     return whole;
 }
 
-/* Answers SMs that have asked for the same line with one lookup, up to l2.combine of them. How far the bank looks among
- * the waiting requests is our choice. */
+/* Answers SMs that have asked for the same line with one lookup, up to slice.combine of them. How far the bank looks
+ * among the waiting requests is our choice. */
 static void combine(struct mem *mem, struct mem_bank *bank, uint64_t line, uint64_t cycle) {
     enum { WINDOW = 32 };
     struct mem_ring *ring = &bank->requests;

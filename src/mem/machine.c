@@ -95,12 +95,13 @@ bool mem_can_build(const struct config_machine *machine, char *text, uint32_t si
         !check_cache(&report, "l1", l1, 1) || !check_cache(&report, "l2", l2, l2_banks))
         return false;
     if (machine->slice.interleave_bytes % line_bytes)
-        return wrong(&report, "l2.interleave is %u, but must be a multiple of a line's %u",
+        return wrong(&report, "slice.interleave is %u, but must be a multiple of a line's %u",
                      machine->slice.interleave_bytes, line_bytes);
     uint32_t interleave = machine->slice.interleave_bytes ? machine->slice.interleave_bytes : line_bytes;
     uint32_t access = machine->dram.access_bytes ? machine->dram.access_bytes : line_bytes;
     if (access % line_bytes || interleave % access)
-        return wrong(&report, "dram.access is %u, but must be a multiple of a line's %u that l2.interleave, %u, holds",
+        return wrong(&report,
+                     "dram.access is %u, but must be a multiple of a line's %u that slice.interleave, %u, holds",
                      access, line_bytes, interleave);
     if (machine->dram.interleave_bytes % line_bytes)
         return wrong(&report, "dram.interleave is %u, but must be a multiple of a line's %u",

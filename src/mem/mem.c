@@ -46,7 +46,7 @@ static void init_l1(struct mem *mem, struct mem_l1 *l1, const struct config_cach
     l1->is_write_back = writes && writes->policy == CONFIG_WRITE_BACK;
     l1->allocates_on_write = writes && writes->allocates;
     l1->banks = banks;
-    l1->has_ports = flag || !mem->machine->unified.tag_banks;
+    l1->has_ports = flag || !mem->machine->unified.is_present || !mem->machine->unified.tag_banks;
     l1->bank_mask = (banks & (banks - 1)) == 0 ? banks - 1 : 0;
     l1->port_cycle = MEM_NEVER;
     l1->latency_cycles = config->is_present ? config->latency_cycles : 0;
@@ -130,7 +130,7 @@ static void init_banks(struct mem *mem, const struct limits *limits) {
         bank->cache.chunk = mem->bank_lines;
         if (mem->is_coherent)
             init_directory(mem, bank);
-        else if (machine->halves.atomic_cycles && mem->has_l2 && !mem->is_l2_perfect)
+        else if (machine->halves.is_present && mem->has_l2 && !mem->is_l2_perfect)
             bank->halves = BASE_ARENA_ARRAY(&mem->arena, uint8_t, mem_cache_slots(&bank->cache));
     }
 }
@@ -393,7 +393,7 @@ void mem_flush_l1(struct mem *mem, uint64_t cycle) {
 }
 
 void mem_resize_l1(struct mem *mem, uint32_t bytes) {
-    if (!mem->machine->unified.shared_sizes[0] || !has_tags(&mem->machine->l1.cache) || mem->machine->memory.is_perfect)
+    if (!mem->machine->unified.is_present || !has_tags(&mem->machine->l1.cache) || mem->machine->memory.is_perfect)
         return;
     for (uint32_t i = 0; i < mem->n_sms; i++)
         mem_l1_resize(&mem->sms[i], bytes);

@@ -122,7 +122,7 @@ void mem_end_mail(struct mem *mem);
 /* Between kernels: empties the texture caches and the L1s that are not coherent, and writes dirty lines back. The
  * write-backs are still in flight when this returns. Coherent L1s keep their lines. */
 void mem_flush_l1(struct mem *mem, uint64_t cycle);
-/* Before a kernel, if machine.unified.shared_sizes requires it: limits the L1s to this many bytes until mem_flush_l1().
+/* Before a kernel, if unified.is_present: limits the L1s to this many bytes until mem_flush_l1().
  */
 void mem_resize_l1(struct mem *mem, uint32_t bytes);
 /* Puts these bytes into the L2, without time or traffic, because the host has accessed them. If not all of them fit,

@@ -182,7 +182,7 @@ static void a_kernel_may_get_a_part_of_the_l1(void **state) {
     (void)state;
     struct fixture f;
     struct config_machine machine = fixture_machine();
-    strcpy(machine.unified.shared_sizes, "3K");
+    machine.unified = (struct config_unified){true, .shared_sizes = "3K"};
     fixture_start(&f, machine);
     mem_resize_l1(f.mem, 9 * LINE); /* 4 sets of 2 ways */
     for (uint64_t line = 0; line < 12; line += 4)
@@ -281,8 +281,7 @@ static void a_half_of_the_chip_has_what_its_sms_have_accessed(void **state) {
     (void)state;
     struct fixture f;
     struct config_machine machine = fixture_machine();
-    machine.halves.atomic_cycles = 300;
-    machine.halves.read_cycles = 70;
+    machine.halves = (struct config_halves){true, .atomic_cycles = 300, .read_cycles = 70};
     machine.l1.bypass = true;
     fixture_start(&f, machine);
     fixture_miss(&f, 0, 1000, MEM_READ, 0, 1);
@@ -306,8 +305,7 @@ static void the_host_leaves_every_second_line_astray(void **state) {
     struct fixture f;
     struct config_machine machine = fixture_machine();
     unsigned n_slow = 0;
-    machine.halves.atomic_cycles = 300;
-    machine.halves.host_cycles = 90;
+    machine.halves = (struct config_halves){true, .atomic_cycles = 300, .host_cycles = 90};
     fixture_start(&f, machine);
     mem_warm(f.mem, 0, 32 * LINE);
     for (uint32_t i = 0; i < 64; i++) { /* twice */

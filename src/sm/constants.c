@@ -19,8 +19,6 @@ static bool hits(uint64_t *tags, uint32_t n_lines, uint64_t line) {
 static uint64_t latency_of(struct sm_constants *constants, const struct config_constant_cache *options,
                            uint64_t address, uint32_t hit_cycles, uint64_t cycle) {
     uint32_t n_lines = options->size_bytes / SM_CONSTANT_LINE_BYTES;
-    if (!n_lines)
-        return hit_cycles;
     uint64_t line = address / SM_CONSTANT_LINE_BYTES, far_line = address / SM_FAR_CONSTANT_LINE_BYTES;
     uint64_t *arrives = &constants->arrives[line % n_lines], latency = options->miss_cycles;
     bool has_far = options->far_cycles;

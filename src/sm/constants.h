@@ -8,7 +8,7 @@
 
 enum {
     SM_CONSTANT_LINE_BYTES = 64,
-    SM_MOST_CONSTANT_LINES = 64, /* config_check() limits sm.constant_size */
+    SM_MOST_CONSTANT_LINES = 64, /* config_check() limits constant_cache.size */
     SM_FAR_CONSTANT_LINE_BYTES = 256,
     SM_FAR_CONSTANT_LINES = 256,
 };

@@ -112,7 +112,7 @@ struct sm {
     uint32_t queue_head, queue_length;
     uint32_t n_bulk_copies;                             /* that wait for the L1 */
     uint32_t n_requests, n_free_requests, free_request; /* the free ones form a list */
-    uint64_t l1_free;     /* the cycle in which the L1 takes the first line of another access: l1.tag_banks */
+    uint64_t l1_free;     /* the cycle in which the L1 takes the first line of another access: unified.tag_banks */
     bool ldst_is_refused; /* memory has no room for the queue\'s first access; it calls sm_memory_changed() */
     bool is_waking;       /* a group placed or woken now may issue in this cycle */
     bool has_freed_slot;  /* refill() is due at the end of the cycle */

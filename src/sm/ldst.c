@@ -60,7 +60,7 @@ static void access_shared(struct sm *sm, uint32_t s, const struct sm_timing *tim
                           ? 1
                           : mem_bank_conflicts(sm->cx.address, mask, bytes, banks);
     if (timing->is_atomic && timing->atomic_kind != ISA_ATOMIC_COUNTING &&
-        sm->machine->atomics.slice_cycles > 0) { /* one by one here, too */
+        sm->machine->serial_atomics.is_present) { /* one by one here, too */
         unsigned most = mem_most_lanes_of_address(sm->cx.address, mask);
         passes = most > passes ? most : passes;
     }
@@ -68,8 +68,8 @@ static void access_shared(struct sm *sm, uint32_t s, const struct sm_timing *tim
     uint64_t extra = passes > occupancy ? passes : occupancy;
     uint64_t ready = cycle + sm->machine->shared.latency_cycles + extra - occupancy;
     if (timing->atomic_kind == ISA_ATOMIC_RETRIED) { /* each round, one lane of a bank succeeds */
-        extra = (uint64_t)passes * sm->machine->atomics.retry_busy_cycles;
-        ready = cycle + (uint64_t)passes * sm->machine->atomics.retry_cycles;
+        extra = (uint64_t)passes * sm->machine->serial_atomics.retry_busy_cycles;
+        ready = cycle + (uint64_t)passes * sm->machine->serial_atomics.retry_cycles;
     }
     sm_units_occupy(&sm->units, SM_UNIT_LDST, 0, cycle + extra);
     set_destinations(sm, s, timing, mask, ready);
@@ -114,7 +114,8 @@ static void set_pace(const struct config_machine *machine, struct sm_request *re
                      const uint64_t address[EXEC_LANES], uint32_t bytes) {
     unsigned n = request->n_transactions;
     request->lines_per_cycle = request->more_cycles = 0;
-    if (!machine->unified.tag_banks || request->kind == MEM_ATOMIC || request->kind == MEM_TEXTURE || !n)
+    if (!machine->unified.is_present || !machine->unified.tag_banks || request->kind == MEM_ATOMIC ||
+        request->kind == MEM_TEXTURE || !n)
         return;
     if (request->is_copy) {
         uint32_t lines = 4 * machine->shared.banks / machine->l1.cache.line_bytes;
@@ -137,7 +138,7 @@ void sm_ldst_issue(struct sm *sm, uint32_t s, const struct divergence_bundle *bu
         sm->last_change = cycle;
     enum sm_access access = mask ? resolve(sm, timing, insn, mask) : SM_ACCESS_CONSTANT;
     if (access == SM_ACCESS_CONSTANT) {
-        if (mask && sm->machine->constant_cache.busy_cycles && insn->access.space == PTX_SPACE_CONST)
+        if (mask && sm->machine->constant_cache.is_present && insn->access.space == PTX_SPACE_CONST)
             access_constants(sm, s, timing, mask, cycle);
         return;
     }
@@ -163,7 +164,7 @@ void sm_ldst_issue(struct sm *sm, uint32_t s, const struct divergence_bundle *bu
     if (sm->is_cold)
         for (uint32_t i = 0; timing->copies == SM_COPIES_NONE && i < request->n_transactions; i++)
             mem_warm_access(sm->mem, sm->index, request->transaction[i].line);
-    if (timing->is_atomic && sm->machine->atomics.slice_cycles > 0)
+    if (timing->is_atomic && sm->machine->serial_atomics.is_present)
         request->n_transactions = mem_repeat_atomics(
             address, request->n_transactions, timing->atomic_kind == ISA_ATOMIC_SLOW ? 2 : 1, request->transaction);
     request->next = 0;

@@ -31,7 +31,7 @@ static enum sm_unit unit_of(const struct config_machine *machine, enum isa_unit 
     case ISA_UNIT_LDST:
         return SM_UNIT_LDST;
     case ISA_UNIT_ARRIVE: /* arrivals are counted beside accesses */
-        return machine->matrix.rate ? SM_UNIT_MATRIX : SM_UNIT_LDST;
+        return machine->matrix.is_present ? SM_UNIT_MATRIX : SM_UNIT_LDST;
     }
     return SM_UNIT_ALU;
 }
@@ -50,7 +50,7 @@ static uint16_t occupancy_of(const struct config_machine *machine, enum isa_unit
     case ISA_UNIT_LDST:
         return passes(machine, machine->sm.ldst_width);
     case ISA_UNIT_ARRIVE: /* 2 cycles for each warp of the SM (barrier) */
-        return (uint16_t)(machine->matrix.rate && machine->sm.units == CONFIG_UNITS_PARTITIONED
+        return (uint16_t)(machine->matrix.is_present && machine->sm.units == CONFIG_UNITS_PARTITIONED
                               ? 2 * machine->sm.schedulers
                               : 2);
     }
@@ -109,8 +109,7 @@ static void cost_of_matrices(const struct config_machine *machine, const struct 
          is_integer = ptx_matrix_fragment(insn, PTX_MATRIX_D).element == PTX_ELEMENT_S32;
     uint32_t products = a.n_matrices * a.rows * a.columns * insn->matrix->n;
     uint32_t bits = is_double ? F64_BITS : ptx_element_bits(a.element), per_cycle = 16 * machine->matrix.rate;
-    uint32_t cycles =
-        machine->matrix.rate ? (products * bits + per_cycle - 1) / per_cycle : 1; /* without a unit: refused */
+    uint32_t cycles = (products * bits + per_cycle - 1) / per_cycle;
     timing->unit = SM_UNIT_MATRIX;
     timing->work = is_integer ? SM_WORK_INTEGER : SM_WORK_FLOAT;
     timing->occupancy_cycles = (uint16_t)(cycles < UINT16_MAX ? cycles : UINT16_MAX);
@@ -145,8 +144,8 @@ static void cost_of_access(const struct config_machine *machine, const struct ex
                         insn->opcode == PTX_OP_MBARRIER;
     timing->is_store = is_store(insn, source);
     timing->is_load = !timing->is_store && !timing->is_atomic;
-    timing->atomic_kind =
-        lowered->atomic == ISA_ATOMIC_RETRIED && !machine->atomics.retry_cycles ? ISA_ATOMIC_PLAIN : lowered->atomic;
+    bool retries = machine->serial_atomics.is_present && machine->serial_atomics.retry_cycles;
+    timing->atomic_kind = lowered->atomic == ISA_ATOMIC_RETRIED && !retries ? ISA_ATOMIC_PLAIN : lowered->atomic;
     timing->is_sampled = machine->texture.is_present && (insn->opcode == PTX_OP_TEX || insn->opcode == PTX_OP_TLD4);
     timing->holds_row = insn->flags & EXEC_FLAG_HOLDS_ROW;
     timing->passes_l1 = machine->l1.bypass && source && passes_l1(insn, source);

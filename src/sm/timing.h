@@ -21,7 +21,8 @@ _Static_assert(STATS_N_SM <= 256, "sm_timing keeps its kind of work in a byte");
 
 enum sm_access {
     SM_ACCESS_NONE,
-    SM_ACCESS_CONSTANT, /* parameters and constants, in their own cache, which hits unless sm.constant_size is set */
+    SM_ACCESS_CONSTANT, /* parameters and constants, in their own cache, which hits unless the machine has
+                           constant_cache */
     SM_ACCESS_SHARED,
     SM_ACCESS_LOCAL,
     SM_ACCESS_GLOBAL, /* global, generic and texture addresses */

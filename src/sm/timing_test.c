@@ -108,9 +108,9 @@ static struct costs costs_on(const char *const *more, const char *ptx) {
     char error[CONFIG_ERROR_BYTES];
     config_defaults(&machine);
     static const char *const settings[] = {
-        "sm.alu_cycles=9",   "sm.fp32_cycles=11",   "sm.fp64_cycles=13",   "sm.sfu_cycles=17",   "sm.simd_width=32",
-        "sm.sfu_width=8",    "sm.fp64_width=16",    "sm.register_banks=0", "sm.prefix_cycles=3", "sm.multiply_width=16",
-        "sm.matrix_rate=64", "sm.matrix_cycles=20", "shared.latency=13",   "l1.bypass=true"};
+        "sm.alu_cycles=9", "sm.fp32_cycles=11", "sm.fp64_cycles=13",   "sm.sfu_cycles=17",   "sm.simd_width=32",
+        "sm.sfu_width=8",  "sm.fp64_width=16",  "sm.register_banks=0", "sm.prefix_cycles=3", "sm.multiply_width=16",
+        "matrix.rate=64",  "matrix.latency=20", "shared.latency=13",   "l1.bypass=true"};
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         assert_true(config_set(&machine, settings[i], error, sizeof error));
     for (; *more; more++)
@@ -211,7 +211,7 @@ static void multiplications_shifts_and_conversions_have_a_unit_of_their_own(void
 static void targets_divide_arithmetic_among_their_units(void **state) {
     (void)state;
     enum { P = SM_UNIT_MULTIPLY, A = SM_UNIT_ALU, S = SM_UNIT_SFU };
-    static const char *const names[] = {"sm.isa=sm_80", "sm.isa=sm_89", "sm.isa=sm_90"};
+    static const char *const names[] = {"lowering.target=sm_80", "lowering.target=sm_89", "lowering.target=sm_90"};
     static const uint8_t units[][11] = {
         {P, P, A, A, S, S, A, P, A, A, A},
         {A, A, P, P, S, S, P, A, A, P, P},

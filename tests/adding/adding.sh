@@ -133,7 +133,7 @@ count() { sed -nE '/"total"/,$s/^ *"'"$1"'": ([0-9]+),?$/\1/p' <<<"$stack"; }
 (($(count full_warp_instructions) > 0 && $(count full_warp_instructions) < $(count warp_instructions)))
 diff <(sed -n '/"kernels"/,/"host"/p' <<<"$stack") <(sed -n '/"kernels"/,/"host"/p' <<<"$second")
 old=$(build/bin/heddle run bfs -m a100 --json -)
-new=$(build/bin/heddle run bfs -m a100 --set sm.isa=sm_86 --json -)
+new=$(build/bin/heddle run bfs -m a100 --set lowering.target=sm_86 --json -)
 diff <(sed -n '/"kernels"/,/"host"/p' <<<"$old") <(sed -n '/"kernels"/,/"host"/p' <<<"$new")
 grep -qF 'sm_80, sm_86, sm_89 and sm_90' <<<"$(build/bin/heddle ptx call.ptx --isa sm_52 2>&1)"
 grep -q ,full_warp_instructions, <<<"$(build/bin/heddle run bfs --csv -)"

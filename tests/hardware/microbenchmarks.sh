@@ -24,28 +24,28 @@ results=$(h200 constant_l)
 expect "latency of constants in their cache" "$(value "$results" constant_latency 2048)" 28
 expect "latency of constants outside it" "$(value "$results" constant_latency 4096)" 98
 expect "cycles of 8 addresses of constants" "$(value "$results" constant_lanes_32_warps 8)" 16
-results=$(h200 constant_l --set sm.constant_size=4K --set sm.constant_busy_cycles=1)
+results=$(h200 constant_l --set constant_cache.size=4K --set constant_cache.busy_cycles=1)
 expect "latency of constants in a larger cache" "$(value "$results" constant_latency 4096)" 28
 expect "cycles of 8 addresses of constants in half the time" "$(value "$results" constant_lanes_32_warps 8)" 8
 results=$(h200 constant_f)
 expect "latency of constants that the SM has not read" "$(value "$results" constant_first_8192_bytes 512)" 316
 expect "constants at a fixed place beside the load/store unit" "$(value "$results" constant_fixed 32)" 0
-results=$(h200 constant_first --set sm.constant_far_cycles=0)
+results=$(h200 constant_first --set constant_cache.far_cycles=0)
 expect "the same without a second cache" "$(value "$results" constant_first_8192_bytes 512)" 114
 expect "square roots, of zero in one lane" "$(value "$(h200 op_sqrt_f32)" op_sqrt_f32 latency)" 122
 expect "fence" "$(value "$(h200 fence_device)" fence_device 1)" 267
-expect "fence that waits for nothing" "$(value "$(h200 fence_device --set sm.fence_cycles=0)" fence_device 1)" 5
+expect "fence that waits for nothing" "$(value "$(h200 fence_device --set lowering.fence_cycles=0)" fence_device 1)" 5
 results=$(h200 l1_beside_shared_164_1)
 expect "L1 beside 164 KB of shared memory" "$(value "$results" l1_beside_shared_164_1_warps 57344)" 34
 [[ $(value "$results" l1_beside_shared_164_1_warps 92160) -gt 200 ]] || { echo "the L1 is too large beside shared memory"; exit 1; }
 results=$(h200 shifted_rows_l1)
 expect "cycles of 32 lines in four banks of tags" "$(value "$results" shifted_rows_l1_32_warps 32)" 9
-results=$(h200 uneven_loop) without=$(h200 uneven_loop --set sm.diverge_cycles=0)
+results=$(h200 uneven_loop) without=$(h200 uneven_loop --set lowering.diverge_cycles=0)
 expect "loop that one of two lanes leaves" "$(value "$results" uneven_loop 2)" "$(($(value "$without" uneven_loop 2) + 15))"
-results=$(h200 two_sides) without=$(h200 two_sides --set sm.diverge_cycles=0)
+results=$(h200 two_sides) without=$(h200 two_sides --set lowering.diverge_cycles=0)
 expect "branch with two sides" "$(value "$results" two_sides 16)" "$(($(value "$without" two_sides 16) + 30))"
 expect "branch that all take" "$(value "$results" two_sides 32)" "$(value "$without" two_sides 32)"
 results=$(h200 shared_atomic_f32)
 expect "floating-point atomics in shared memory, two rounds" "$(value "$results" shared_atomic_f32_1_warps 2)" 201
 expect "end of a block to the next" "$(value "$(h200 block_end)" block_end 32)" \
-    "$(($(value "$(h200 block_end --set sm.block_turn_cycles=0)" block_end 32) + 330))"
+    "$(($(value "$(h200 block_end --set launch.turn_cycles=0)" block_end 32) + 330))"

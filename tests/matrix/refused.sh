@@ -15,12 +15,12 @@ refuses() {
 
 "$heddle" run gemm --functional -q -- --code mma
 "$heddle" run attention --functional -q -- --code mma
-refuses "has no unit for that: set sm.matrix_rate" "$heddle" run gemm -m gtx480 -q -- --code mma
-refuses "has no unit for that: set sm.matrix_rate" "$heddle" run attention -m gtx480 -q -- --code mma
-global=(tests/kernels/matrix_memory.ptx --kernel global --grid 1 --block 32 --arg 'buf:f32[256]' --set sm.matrix_rate=64)
+refuses "has no unit for that: set matrix.rate" "$heddle" run gemm -m gtx480 -q -- --code mma
+refuses "has no unit for that: set matrix.rate" "$heddle" run attention -m gtx480 -q -- --code mma
+global=(tests/kernels/matrix_memory.ptx --kernel global --grid 1 --block 32 --arg 'buf:f32[256]' --set matrix.rate=64)
 for model in stack dwf tbc multi-pc mimd; do
-    "$heddle" run gemm -d "$model" --set sm.matrix_rate=64 -q -- --code mma
-    "$heddle" run attention -d "$model" --set sm.matrix_rate=64 -q -- --code mma
+    "$heddle" run gemm -d "$model" --set matrix.rate=64 -q -- --code mma
+    "$heddle" run attention -d "$model" --set matrix.rate=64 -q -- --code mma
 done
 "$heddle" run "${global[@]}" -d stack -q
 refuses "wmma" "$heddle" run "${global[@]}" -d multi-pc -q

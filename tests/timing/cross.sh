@@ -68,7 +68,7 @@ run_variants() {
     done
     for variant in "${matrix_variants[@]}"; do
         read -r -a words <<<"$variant"
-        "$heddle" run "${words[0]}" -q -d "$model" --set sm.matrix_rate=64 -- "${words[@]:1}"
+        "$heddle" run "${words[0]}" -q -d "$model" --set matrix.rate=64 -- "${words[@]:1}"
     done
 }
 

@@ -430,10 +430,11 @@ static void note_adaptive_l1(struct reader *reader) {
     if (!adaptive)
         adaptive = find(reader, "adaptive_volta_cache_config");
     if (adaptive && strcmp(adaptive->value, "0") != 0 && l1 && read_cache(l1->value, &cache))
-        import->note = base_arena_printf(import->arena,
-                                         "the L1 has the %g KB of %s in every launch, although %s lets it grow into "
-                                         "unused shared memory: l1.size and l1.split describe such a machine",
-                                         cache.sets * cache.line * cache.ways / 1024, l1->written, adaptive->written);
+        import->note =
+            base_arena_printf(import->arena,
+                              "the L1 has the %g KB of %s in every launch, although %s lets it grow into "
+                              "unused shared memory: l1.size and unified.shared_sizes describe such a machine",
+                              cache.sets * cache.line * cache.ways / 1024, l1->written, adaptive->written);
 }
 
 bool cli_import_gpgpusim(struct cli_import *import, const char *text) {

@@ -18,7 +18,7 @@ static void add_machine(struct cli_ptx_refusals *refusals, const struct exec_pro
     const struct ptx_instruction *multiplication = program->first_multiplication;
     if (multiplication)
         add(refusals, "machines",
-            base_arena_printf(arena, "it multiplies matrices (line %u: %s), which needs sm.matrix_rate",
+            base_arena_printf(arena, "it multiplies matrices (line %u: %s), which needs matrix.rate",
                               multiplication->at.line, ptx_instruction_name(multiplication, name, sizeof name)),
             arena);
     if (program->uses_warps)

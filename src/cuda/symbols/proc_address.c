@@ -47,7 +47,7 @@ int cuHeddleHasMatrixUnits(void) {
     if (call.result != CUDA_SUCCESS)
         return 0;
     const struct config_machine *machine = gpu_config(call.gpu)->machine;
-    return !machine || machine->matrix.rate > 0;
+    return !machine || machine->matrix.is_present;
 }
 
 /* Returns the newest symbol in the version. is_known: some version has the name. */
