@@ -28,6 +28,10 @@
     });
     ok(`the table has every number of every run (${wrong.slice(0, 3)})`, wrong.length === 0 && table.size > 50);
 
+    const limit = document.querySelector("#run [data-limit]"), told = expected.runs[0].limit;
+    ok("the first run says what limits it", limit?.dataset.limit === told.by && limit.textContent.includes(told.evidence));
+    ok("it has a meter for each unit", [...limit.querySelectorAll("meter")].every((meter) => Math.abs(meter.value - told.share_of_peak[meter.getAttribute("aria-label")]) < 1e-6) && limit.querySelectorAll("meter").length === Object.keys(told.share_of_peak).length);
+
     await choose(document.querySelector('#overview select[data-select="show"]'), "cycles");
     const heights = bars().map((bar) => Number(bar.getAttribute("height")));
     const cycles = bars().map((bar) => expected.runs[bar.dataset.run].total.cycles);

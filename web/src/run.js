@@ -32,6 +32,17 @@ function configuration(run) {
     h("span", { class: run.outcome === "done" ? "done" : "error" }, run.outcome === "done" ? (run.checked ? "result checked" : "done, not checked") : run.error ?? run.outcome));
 }
 
+/** What limits a run, in the words of the terminal, and how near each unit came to its peak. */
+function limitOf(run) {
+  if (!run.limit) return null;
+  const units = Object.entries(run.limit.share_of_peak);
+  return h("div", { class: "limit", "data-limit": run.limit.by },
+    h("p", {}, "Limited by ", h("strong", {}, run.limit.by), `: ${run.limit.evidence}.`),
+    h("p", { class: "soft" }, `Next: ${run.limit.next}.`),
+    h("dl", { class: "meters", "aria-label": "share of each unit's peak" }, units.map(([unit, share]) =>
+      h("div", {}, h("dt", {}, unit), h("dd", {}, h("meter", { min: 0, max: 1, value: share, "aria-label": unit }), h("span", {}, percent(share)))))));
+}
+
 function launches(run) {
   const kernels = run.kernels.filter((kernel) => kernel.timed !== false);
   if (kernels.length < 2) return null;
@@ -63,5 +74,5 @@ export function runView(model, run, width, onselect) {
   return h("section", { class: "card", id: "run", "aria-labelledby": "run-title" },
     h("header", {}, h("div", {}, h("h2", { id: "run-title", tabindex: "-1" }, name(run)), configuration(run)),
       model.runs.length > 1 ? h("div", { class: "controls" }, select("run", model.runs.map((r) => ({ value: String(r.id), name: name(r) })), String(run.id), (id) => onselect(model.runs[id]))) : null),
-    tiles(run), h("div", { class: "grid" }, lanes, cyclesOf(run, half)), launches(run), seriesView(run, half), threadsView(run), sourceView(run));
+    tiles(run), limitOf(run), h("div", { class: "grid" }, lanes, cyclesOf(run, half)), launches(run), seriesView(run, half), threadsView(run), sourceView(run));
 }
