@@ -59,7 +59,9 @@ static enum heddle_status status_of(enum gpu_status status) {
     case GPU_NOT_FOUND:
         return HEDDLE_NOT_FOUND;
     case GPU_INVALID_VALUE:
+    case GPU_INVALID_SHAPE:
     case GPU_LAUNCH_OUT_OF_RESOURCES:
+    case GPU_COOPERATIVE_TOO_LARGE:
     case GPU_NOT_SUPPORTED:
         return HEDDLE_INVALID;
     case GPU_LAUNCH_TIMEOUT:
@@ -257,9 +259,9 @@ static enum heddle_status run(struct heddle_device *device, struct gpu_kernel *k
         return launch->n_arguments != function->n_parameters ? HEDDLE_INVALID : HEDDLE_NO_MEMORY;
     struct gpu_launch request = {
         .kernel = kernel,
-        .grid = {launch->grid[0], launch->grid[1], launch->grid[2]},
-        .block = {launch->block[0], launch->block[1], launch->block[2]},
-        .dynamic_shared_bytes = launch->shared_bytes,
+        .shape = {.grid = {launch->grid[0], launch->grid[1], launch->grid[2]},
+                  .block = {launch->block[0], launch->block[1], launch->block[2]},
+                  .dynamic_shared_bytes = launch->shared_bytes},
         .parameters = parameters,
         .parameter_bytes = (uint32_t)function->parameter_bytes,
     };

@@ -26,12 +26,6 @@ enum {
     CUDA_DRIVER_VERSION = 13000,
     CUDA_COMPUTE_MAJOR = 8, /* see device.c */
     CUDA_COMPUTE_MINOR = 0,
-    CUDA_MAX_BLOCK_X = 1024,
-    CUDA_MAX_BLOCK_Y = 1024,
-    CUDA_MAX_BLOCK_Z = 64,
-    CUDA_MAX_GRID_X = INT32_MAX,
-    CUDA_MAX_GRID_Y = 65535,
-    CUDA_MAX_GRID_Z = 65535,
     CUDA_MAX_LINEAR_TEXELS = 1 << 28, /* of a one-dimensional texture in linear memory */
     CUDA_PITCH_ALIGNMENT = 512,       /* alignment of lines in arrays and allocations with a pitch */
     CUDA_ALLOCATION_ALIGNMENT = 256,
@@ -120,12 +114,9 @@ struct CUfunc_st {
     struct cuda_object object;
     struct CUmod_st *module;
     struct gpu_kernel *kernel;
-    uint32_t max_dynamic_shared; /* CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES */
     int carveout;
-    uint64_t n_launches; /* so far */
-    /* Collected by cuParamSet* and cuFuncSet* for cuLaunch and cuLaunchGrid. */
-    unsigned char *parameter;
-    uint32_t block[3], shared_bytes;
+    uint64_t n_launches;    /* so far */
+    struct gpu_launch next; /* what cuParamSet* and cuFuncSet* have set for cuLaunch and cuLaunchGrid */
 };
 
 struct CUstream_st {
@@ -145,13 +136,10 @@ struct CUevent_st {
     struct cuda_capture *capture; /* that it was recorded in last; NULL: none */
 };
 
-/* A launch with everything it needs. */
+/* A launch of a function. */
 struct cuda_kernel_work {
     struct CUfunc_st *function;
-    uint32_t grid[3], block[3], shared_bytes;
-    bool is_cooperative;
-    unsigned char *parameters; /* packed as the kernel's parameter block; from cuda_allocate() */
-    size_t parameter_bytes;
+    struct gpu_launch launch; /* its parameters are from cuda_allocate() */
 };
 
 /* Lines of texels, each starting at a multiple of CUDA_PITCH_ALIGNMENT. */
@@ -380,8 +368,9 @@ unsigned cuda_module_kernel_count(const struct CUmod_st *module);
 CUresult cuda_module_kernels(struct cuda_call *call, struct CUmod_st *module, struct CUfunc_st **function,
                              unsigned size);
 
-/* launch.c: fills work->parameters, passed in either way, and runs a launch. */
-CUresult cuda_kernel_pack(const struct cuda_call *call, struct cuda_kernel_work *work, void **parameters, void **extra);
+/* launch.c: begins a launch of the function with these parameters, passed in either way, and runs one. */
+CUresult cuda_kernel_prepare(const struct cuda_call *call, struct cuda_kernel_work *work, CUfunction function,
+                             const struct exec_shape *shape, void **parameters, void **extra);
 CUresult cuda_kernel_run(struct cuda_call *call, const struct cuda_kernel_work *work);
 
 /* copy.c, memset.c */

@@ -36,26 +36,10 @@ cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared_b
 
 /* ---- Kernels ----------------------------------------------------------------------------------------------------- */
 
-static int attribute(CUdevice_attribute attribute) {
-    int value = 0;
-    cuDeviceGetAttribute(&value, attribute, 0);
-    return value;
-}
-
-static bool is_within(const dim3 *size, CUdevice_attribute most_x, CUdevice_attribute most_y,
-                      CUdevice_attribute most_z) {
-    return size->x && size->y && size->z && size->x <= (unsigned)attribute(most_x) &&
-           size->y <= (unsigned)attribute(most_y) && size->z <= (unsigned)attribute(most_z);
-}
-
-/* For an impossible grid or block the driver returns an invalid value, the runtime an invalid configuration. */
-static bool is_configuration(const dim3 *grid, const dim3 *block) {
-    return is_within(grid, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y,
-                     CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z) &&
-           is_within(block, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y,
-                     CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z) &&
-           (uint64_t)block->x * block->y * block->z <= (uint64_t)attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
-}
+/* libcuda's own: sets *is_impossible if no kernel can have the grid or block. Then the driver returns an invalid value,
+ * the runtime an invalid configuration. */
+CUresult cuHeddleLaunch(const CUlaunchConfig *config, CUfunction function, void **parameters, void **extra,
+                        bool *is_impossible);
 
 static cudaError_t launch(const void *function, const cudaLaunchConfig_t *config, void **arguments) {
     CUfunction kernel;
@@ -79,10 +63,9 @@ static cudaError_t launch(const void *function, const cudaLaunchConfig_t *config
         .attrs = config->attrs,
         .numAttrs = config->numAttrs,
     };
-    result = cuLaunchKernelEx(&driver_config, kernel, arguments, NULL);
-    if (result == CUDA_ERROR_INVALID_VALUE && !is_configuration(&config->gridDim, &config->blockDim))
-        return cudaErrorInvalidConfiguration;
-    return (cudaError_t)result;
+    bool is_impossible = false;
+    result = cuHeddleLaunch(&driver_config, kernel, arguments, NULL, &is_impossible);
+    return is_impossible ? cudaErrorInvalidConfiguration : (cudaError_t)result;
 }
 
 cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments, size_t shared_bytes,

@@ -111,7 +111,7 @@ static void begin_grid(void *user) {
     chip->program = grid->program;
     chip->cx = model->setup.cx;
     chip->has_counted = false;
-    uint32_t block_threads = grid->block[0] * grid->block[1] * grid->block[2];
+    uint32_t block_threads = exec_shape_threads(&grid->shape);
     chip->block_rows = (block_threads + chip->warp_size - 1) / chip->warp_size;
     divergence_global_pool_start(&chip->pool, grid->program->n_insns);
     divergence_odgs_queue_start(&chip->full);

@@ -14,7 +14,7 @@ static void *allocate(size_t bytes) {
 struct exec_cta *exec_cta_new(const struct exec_grid *grid) {
     struct exec_cta *cta = allocate(sizeof *cta);
     memset(cta, 0, sizeof *cta);
-    uint32_t n_threads = grid->block[0] * grid->block[1] * grid->block[2];
+    uint32_t n_threads = exec_shape_threads(&grid->shape);
     cta->n_rows = (n_threads + grid->warp_size - 1) / grid->warp_size;
     cta->block.grid = grid;
     cta->row = allocate(cta->n_rows * sizeof *cta->row);
@@ -44,7 +44,7 @@ static void start_row(struct exec_cta *cta, uint32_t index) {
     const struct exec_grid *grid = cta->block.grid;
     const struct exec_program *program = grid->program;
     struct exec_row *row = &cta->row[index];
-    uint32_t n_threads = grid->block[0] * grid->block[1] * grid->block[2];
+    uint32_t n_threads = exec_shape_threads(&grid->shape);
     row->base[EXEC_BASE_REGISTERS] = cta->registers + (size_t)index * program->register_bytes;
     row->base[EXEC_BASE_CONSTANTS] = program->constants;
     row->base[EXEC_BASE_ROW] = (unsigned char *)row;
@@ -59,9 +59,9 @@ static void start_row(struct exec_cta *cta, uint32_t index) {
     for (uint32_t lane = 0; lane < EXEC_LANES; lane++) {
         uint32_t thread = index * grid->warp_size + lane;
         row->threads |= (uint32_t)(lane < grid->warp_size && thread < n_threads) << lane;
-        row->tid[0][lane] = thread % grid->block[0];
-        row->tid[1][lane] = thread / grid->block[0] % grid->block[1];
-        row->tid[2][lane] = thread / grid->block[0] / grid->block[1];
+        row->tid[0][lane] = thread % grid->shape.block[0];
+        row->tid[1][lane] = thread / grid->shape.block[0] % grid->shape.block[1];
+        row->tid[2][lane] = thread / grid->shape.block[0] / grid->shape.block[1];
         row->frame[lane] = row->taken[lane] = 0;
         unsigned char *local = row->local + (size_t)lane * grid->local_bytes;
         memset(local, 0, program->uses_alloca ? grid->local_bytes : program->local_bytes);
@@ -78,17 +78,17 @@ void exec_cta_start(struct exec_cta *cta, uint32_t index, uint32_t sm) {
     block->shared = cta->shared;
     block->index = index;
     block->n_rows = cta->n_rows;
-    const uint32_t ctaid[3] = {index % grid->grid[0], index / grid->grid[0] % grid->grid[1],
-                               index / grid->grid[0] / grid->grid[1]};
+    const uint32_t ctaid[3] = {index % grid->shape.grid[0], index / grid->shape.grid[0] % grid->shape.grid[1],
+                               index / grid->shape.grid[0] / grid->shape.grid[1]};
     for (int i = 0; i < 3; i++) {
         broadcast(block->ctaid[i], ctaid[i]);
-        broadcast(block->nctaid[i], grid->grid[i]);
-        broadcast(block->ntid[i], grid->block[i]);
+        broadcast(block->nctaid[i], grid->shape.grid[i]);
+        broadcast(block->ntid[i], grid->shape.block[i]);
     }
     broadcast(block->smid, sm);
     broadcast(block->nsmid, grid->n_sms);
     broadcast(block->nwarpid, grid->warps_per_sm);
-    broadcast(block->dynamic_shared, grid->dynamic_shared_bytes);
+    broadcast(block->dynamic_shared, grid->shape.dynamic_shared_bytes);
     broadcast(block->total_shared, grid->shared_bytes);
     for (int i = 0; i < EXEC_LANES; i++)
         block->gridid[i] = grid->grid_id;

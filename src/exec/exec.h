@@ -231,10 +231,27 @@ struct exec_fault {
     char detail[200]; /* the nearest allocation, the assertion's text, ... */
 };
 
+/* The configuration of a launch. Whoever makes a launch fills it in: a call of the driver, a graph, a kernel.
+ * Everything below the driver carries it unchanged. */
+struct exec_shape {
+    uint32_t grid[3], block[3];
+    uint32_t dynamic_shared_bytes; /* of each block */
+    bool is_cooperative;           /* all blocks must be resident at once */
+};
+
+static inline uint64_t exec_shape_blocks(const struct exec_shape *shape) {
+    return (uint64_t)shape->grid[0] * shape->grid[1] * shape->grid[2];
+}
+
+/* Threads of a block. */
+static inline uint32_t exec_shape_threads(const struct exec_shape *shape) {
+    return shape->block[0] * shape->block[1] * shape->block[2];
+}
+
 /* A launch from a kernel. */
 struct exec_child {
     uint64_t function; /* its address */
-    uint32_t grid[3], block[3], shared_bytes;
+    struct exec_shape shape;
 };
 
 /* A copy or, if is_fill, a memset that a kernel asks for. */
@@ -321,8 +338,7 @@ struct exec_grid {
     const struct exec_memory *memory;
     const unsigned char *parameters;
     uint32_t parameter_bytes;
-    uint32_t grid[3], block[3];
-    uint32_t dynamic_shared_bytes;
+    struct exec_shape shape;
     uint32_t shared_bytes; /* static + dynamic */
     uint32_t local_bytes;  /* per thread, with the stack limit for recursion and alloca */
     uint64_t grid_id;

@@ -62,14 +62,14 @@ void gpu_checkpoint_note_text(struct gpu_checkpoint *checkpoint, const char *tex
 
 static uint64_t hash_launch(const struct gpu *gpu, const struct gpu_launch *launch) {
     const struct exec_program *program = launch->kernel->program;
-    const uint64_t number[] = {launch->grid[0],
-                               launch->grid[1],
-                               launch->grid[2],
-                               launch->block[0],
-                               launch->block[1],
-                               launch->block[2],
-                               launch->dynamic_shared_bytes,
-                               launch->is_cooperative,
+    const uint64_t number[] = {launch->shape.grid[0],
+                               launch->shape.grid[1],
+                               launch->shape.grid[2],
+                               launch->shape.block[0],
+                               launch->shape.block[1],
+                               launch->shape.block[2],
+                               launch->shape.dynamic_shared_bytes,
+                               launch->shape.is_cooperative,
                                launch->is_untimed,
                                gpu->config.stack_bytes,
                                gpu->memory.heap_bytes,

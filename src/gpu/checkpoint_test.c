@@ -74,8 +74,8 @@ static bool launch(struct device *device, uint32_t number) {
         uint32_t n;
     } parameters = {device->buffer, number};
     struct gpu_launch launch = {.kernel = device->kernel,
-                                .grid = {8, 1, 1},
-                                .block = {64, 1, 1},
+                                .shape.grid = {8, 1, 1},
+                                .shape.block = {64, 1, 1},
                                 .parameters = &parameters,
                                 .parameter_bytes = sizeof parameters,
                                 .is_untimed = number == 2};

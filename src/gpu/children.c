@@ -11,11 +11,10 @@
 enum { MOST_NESTED = 24, TAIL_STREAM = 3 }; /* cudaStreamTailLaunch; the Programming Guide's depth of nesting */
 
 struct gpu_child {
-    struct exec_child launch;
+    struct gpu_launch launch;    /* its parameters are filled in when it runs */
     struct exec_child_copy copy; /* if there is no kernel */
-    struct gpu_kernel *kernel;
-    uint64_t parameters; /* in the heap of device-side malloc */
-    uint32_t block;      /* of the parent, which launched it */
+    uint64_t parameters;         /* in the heap of device-side malloc */
+    uint32_t block;              /* of the parent, which launched it */
     bool is_launched, is_tail;
 };
 
@@ -42,18 +41,17 @@ static struct gpu_child *add_child(struct gpu *gpu) {
     return &larger[gpu->n_children];
 }
 
-uint64_t gpu_child_new(void *user, const struct exec_program *program, const struct exec_child *launch) {
+uint64_t gpu_child_new(void *user, const struct exec_program *program, const struct exec_child *wanted) {
     struct gpu *gpu = user;
-    struct gpu_kernel *kernel = find_kernel(gpu, program, launch->function);
-    bool is_empty = !launch->grid[0] || !launch->grid[1] || !launch->grid[2] || !launch->block[0] ||
-                    !launch->block[1] || !launch->block[2];
-    if (!kernel || is_empty)
+    struct gpu_kernel *kernel = find_kernel(gpu, program, wanted->function);
+    if (!kernel || !exec_shape_blocks(&wanted->shape) || !exec_shape_threads(&wanted->shape))
         return 0;
     struct gpu_child *child = add_child(gpu);
     uint32_t bytes = kernel->program->parameter_bytes;
     uint64_t parameters = gpu_heap_alloc(&gpu->memory, bytes ? bytes : 1);
     if (parameters) {
-        *child = (struct gpu_child){.launch = *launch, .kernel = kernel, .parameters = parameters};
+        *child = (struct gpu_child){.launch = {.kernel = kernel, .shape = wanted->shape, .parameter_bytes = bytes},
+                                    .parameters = parameters};
         gpu->n_children++;
     }
     return parameters;
@@ -107,22 +105,17 @@ static bool run_copy(struct gpu *gpu, const struct exec_child_copy *copy, struct
 }
 
 static bool run_child(struct gpu *gpu, const struct gpu_child *child, bool is_untimed, struct gpu_error *error) {
-    if (!child->kernel)
+    if (!child->launch.kernel)
         return run_copy(gpu, &child->copy, error);
-    uint32_t bytes = child->kernel->program->parameter_bytes;
-    unsigned char *parameters = malloc(bytes ? bytes : 1);
-    if (!parameters)
+    struct gpu_launch launch = child->launch;
+    uint32_t bytes = launch.parameter_bytes;
+    launch.is_untimed = is_untimed;
+    launch.parameters = malloc(bytes ? bytes : 1);
+    if (!launch.parameters)
         abort();
-    memcpy(parameters, gpu_host(gpu, child->parameters, bytes ? bytes : 1), bytes);
-    struct gpu_launch launch = {.kernel = child->kernel,
-                                .dynamic_shared_bytes = child->launch.shared_bytes,
-                                .parameters = parameters,
-                                .parameter_bytes = bytes,
-                                .is_untimed = is_untimed};
-    memcpy(launch.grid, child->launch.grid, sizeof launch.grid);
-    memcpy(launch.block, child->launch.block, sizeof launch.block);
+    memcpy(launch.parameters, gpu_host(gpu, child->parameters, bytes ? bytes : 1), bytes);
     bool is_done = gpu_launch(gpu, &launch, error);
-    free(parameters);
+    free(launch.parameters);
     return is_done;
 }
 
@@ -146,7 +139,7 @@ bool gpu_run_children(struct gpu *gpu, bool is_untimed, struct gpu_error *error)
         }
     gpu->n_nested--;
     for (uint32_t i = 0; i < n; i++)
-        if (child[i].kernel)
+        if (child[i].launch.kernel)
             gpu_heap_release(&gpu->memory, child[i].parameters);
     free(child);
     return is_done;

@@ -56,8 +56,8 @@ static void run_on(uint32_t n_threads, const struct work *work, struct outcome *
     uint64_t buffer = gpu_malloc(gpu, sizeof outcome->memory, 256);
     memset(gpu_host(gpu, buffer, sizeof outcome->memory), 0, sizeof outcome->memory);
     struct gpu_launch launch = {.kernel = gpu_module_kernel(module, "k", &messages),
-                                .grid = {work->n_blocks, 1, 1},
-                                .block = {work->n_block_threads, 1, 1},
+                                .shape.grid = {work->n_blocks, 1, 1},
+                                .shape.block = {work->n_block_threads, 1, 1},
                                 .parameters = &buffer,
                                 .parameter_bytes = sizeof buffer};
     for (int i = 0; i < 2 && error.status == GPU_OK; i++)

@@ -12,10 +12,7 @@
 struct gpu_config gpu_default_config(void) {
     return (struct gpu_config){
         .n_sms = 15,
-        .threads_per_sm = 2048,
-        .blocks_per_sm = 32,
-        .registers_per_sm = 65536,
-        .shared_bytes_per_sm = 164 * 1024,
+        .sm = {.warp_size = EXEC_LANES, .threads = 2048, .blocks = 32, .registers = 65536, .shared_bytes = 164 * 1024},
         .threads_per_block = 1024,
         .shared_bytes_per_block = 48 * 1024,
         .shared_bytes_per_block_optin = 163 * 1024,
@@ -33,13 +30,9 @@ void gpu_config_use(struct gpu_config *config, const struct config_machine *mach
     enum { MOST_REGISTERS = 255 }; /* of a thread, by the CUDA C Programming Guide */
     config->machine = machine;
     config->n_sms = machine->sm.count;
-    config->threads_per_sm = machine->sm.threads;
-    config->blocks_per_sm = machine->sm.blocks;
-    uint32_t enough = machine->sm.threads * MOST_REGISTERS; /* sm.registers=0: as many as threads need */
-    config->registers_per_sm = config->registers_per_block = machine->sm.registers ? machine->sm.registers : enough;
-    config->shared_bytes_per_sm = machine->shared.size_bytes;
-    config->shared_bytes_reserved = machine->shared.reserved_bytes;
-    config->shared_bytes_per_block_optin = machine->shared.size_bytes - machine->shared.reserved_bytes;
+    config->sm = config_capacity_of(machine);
+    config->registers_per_block = config->sm.registers ? config->sm.registers : config->sm.threads * MOST_REGISTERS;
+    config->shared_bytes_per_block_optin = config->sm.shared_bytes - config->sm.shared_reserved_bytes;
     if (config->shared_bytes_per_block > config->shared_bytes_per_block_optin)
         config->shared_bytes_per_block = config->shared_bytes_per_block_optin;
     config->threads_per_block = machine->sm.threads_per_block;

@@ -51,13 +51,13 @@ static void open_bench(struct bench *bench, uint32_t n_threads, const char *mach
     if (!module)
         fail_msg("%s", messages.text);
     bench->launch = (struct gpu_launch){
-        .kernel = gpu_module_kernel(module, "k", &messages), .grid = {3, 1, 1}, .block = {64, 1, 1}};
+        .kernel = gpu_module_kernel(module, "k", &messages), .shape.grid = {3, 1, 1}, .shape.block = {64, 1, 1}};
 }
 
 /* Runs one block, without a fault. */
 static struct stats_counters launch_one_block(struct bench *bench) {
     uint32_t count;
-    bench->launch.grid[0] = 1;
+    bench->launch.shape.grid[0] = 1;
     if (!gpu_launch(bench->gpu, &bench->launch, &bench->error))
         fail_msg("%s with %s: '%s'", bench->machine.name, bench->machine.divergence, bench->error.message);
     const struct gpu_launch_record *record = gpu_launches(bench->gpu, &count);

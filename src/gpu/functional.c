@@ -84,7 +84,7 @@ static void start_block(struct engine *engine, struct resident *resident, uint32
     }
     resident->is_busy = true;
     engine->counters->blocks++;
-    engine->counters->threads += (uint64_t)grid->block[0] * grid->block[1] * grid->block[2];
+    engine->counters->threads += exec_shape_threads(&grid->shape);
 }
 
 static void set_free(struct resident *resident, uint64_t rows) {
@@ -333,7 +333,7 @@ static bool run_grid(struct engine *engine) {
 bool gpu_run_functional(struct gpu *gpu, const struct exec_grid *grid, struct stats_counters *counters,
                         struct gpu_error *error) {
     struct engine *engine = base_allocate_aligned(sizeof *engine);
-    uint32_t n_threads = grid->block[0] * grid->block[1] * grid->block[2];
+    uint32_t n_threads = exec_shape_threads(&grid->shape);
     engine->gpu = gpu;
     engine->grid = grid;
     engine->counters = counters;
@@ -342,12 +342,10 @@ bool gpu_run_functional(struct gpu *gpu, const struct exec_grid *grid, struct st
     engine->cx.lanes = exec_level_table();
     engine->cx.time = gpu->totals.warp_instructions;
     engine->n_rows = (n_threads + EXEC_LANES - 1) / EXEC_LANES;
-    engine->n_blocks = (uint64_t)grid->grid[0] * grid->grid[1] * grid->grid[2];
+    engine->n_blocks = exec_shape_blocks(&grid->shape);
     gpu_progress_start(&engine->progress);
-    uint32_t blocks_per_sm = gpu->config.threads_per_sm / (engine->n_rows * EXEC_LANES);
-    if (blocks_per_sm > gpu->config.blocks_per_sm)
-        blocks_per_sm = gpu->config.blocks_per_sm;
-    engine->max_residents = gpu->config.n_sms * (blocks_per_sm ? blocks_per_sm : 1);
+    const struct config_demand block = {n_threads, grid->program->registers_per_thread, grid->shared_bytes};
+    engine->max_residents = gpu->config.n_sms * config_occupancy(&gpu->config.sm, &block, NULL);
     engine->resident = base_allocate(engine->max_residents, sizeof(struct resident *));
 
     bool is_done = run_grid(engine);

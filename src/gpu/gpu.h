@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "config/occupancy.h"
 #include "exec/exec.h"
 #include "ptx/ptx.h"
 #include "stats/counters.h"
@@ -31,8 +32,7 @@ struct gpu_config {
     const struct config_machine *machine; /* NULL: execute without timing. Copied. */
     char scheduler[512];                  /* empty: the machine's own */
     uint32_t n_sms;
-    uint32_t threads_per_sm, blocks_per_sm, registers_per_sm, shared_bytes_per_sm;
-    uint32_t shared_bytes_reserved; /* of each block */
+    struct config_capacity sm;
     uint32_t threads_per_block, shared_bytes_per_block, shared_bytes_per_block_optin, registers_per_block;
     uint32_t clock_khz;
     uint64_t memory_bytes;             /* device memory a program can allocate */
@@ -62,9 +62,11 @@ enum gpu_status {
     GPU_OK,
     GPU_OUT_OF_MEMORY,
     GPU_INVALID_VALUE,
+    GPU_INVALID_SHAPE, /* a grid or block that no kernel may have on this device */
     GPU_INVALID_PTX,
     GPU_NOT_FOUND,
     GPU_LAUNCH_OUT_OF_RESOURCES,
+    GPU_COOPERATIVE_TOO_LARGE,
     GPU_NOT_SUPPORTED, /* the machine or the divergence model refuses the kernel */
     GPU_ILLEGAL_ADDRESS,
     GPU_MISALIGNED_ADDRESS,
@@ -99,7 +101,7 @@ struct gpu_series {
 
 struct gpu_launch_record {
     const char *kernel; /* lives as long as the device */
-    uint32_t grid[3], block[3];
+    struct exec_shape shape;
     struct stats_counters counters;
     uint64_t active_lanes[EXEC_LANES + 1]; /* timed: instructions by number of active lanes; [0]: guard false for all */
     struct gpu_series series;              /* timed, with sample_cycles */
@@ -110,7 +112,7 @@ struct gpu_launch_record {
 /* With records_threads: the sum over all launches of a kernel with one shape. */
 struct gpu_profile {
     const char *kernel; /* lives as long as the device */
-    uint32_t grid[3], block[3];
+    struct exec_shape shape;
     uint32_t n_launches, n_branches;
     struct gpu_branch {
         uint32_t line;               /* in the PTX */
@@ -182,20 +184,37 @@ const struct ptx_module *gpu_module_ptx(const struct gpu_module *module);
 const char *gpu_kernel_name(const struct gpu_kernel *kernel);
 const struct ptx_function *gpu_kernel_function(const struct gpu_kernel *kernel);
 const struct exec_program *gpu_kernel_program(const struct gpu_kernel *kernel);
+/* The most dynamic shared memory that a launch of the kernel may ask for; at first as much as a block may have. */
+uint32_t gpu_kernel_most_dynamic_shared(const struct gpu_kernel *kernel);
+void gpu_kernel_set_most_dynamic_shared(struct gpu_kernel *kernel, uint32_t bytes);
 /* Returns the number of blocks of this shape that fit on one SM at once. */
 uint32_t gpu_kernel_occupancy(const struct gpu *gpu, const struct gpu_kernel *kernel, uint32_t threads,
                               uint32_t dynamic_shared);
 
-struct gpu_launch {
-    struct gpu_kernel *kernel;
-    uint32_t grid[3], block[3];
-    uint32_t dynamic_shared_bytes;
-    const void *parameters; /* packed as the kernel's parameter block */
-    uint32_t parameter_bytes;
-    bool is_cooperative; /* all blocks must be resident at once: the caller has checked that they fit */
-    bool is_untimed;     /* runs functionally even on a timed machine */
+/* The limits of every device. Those of threads_per_block and of an SM are the machine's. */
+enum {
+    GPU_MAX_BLOCK_X = 1024,
+    GPU_MAX_BLOCK_Y = 1024,
+    GPU_MAX_BLOCK_Z = 64,
+    GPU_MAX_GRID_X = INT32_MAX,
+    GPU_MAX_GRID_Y = 65535,
+    GPU_MAX_GRID_Z = 65535,
 };
 
+/* A launch, made once by whoever asks for it and carried to its end. */
+struct gpu_launch {
+    struct gpu_kernel *kernel;
+    struct exec_shape shape;
+    void *parameters; /* packed as the kernel's parameter block */
+    uint32_t parameter_bytes;
+    bool is_untimed; /* runs functionally even on a timed machine */
+};
+
+/* Returns false, with a status that gpu_is_refusal() knows, if the launch cannot start. gpu_launch() does this first.
+ */
+bool gpu_check_launch(const struct gpu *gpu, const struct gpu_launch *launch, struct gpu_error *error);
+/* Returns whether the status is about a launch that did not start. */
+bool gpu_is_refusal(enum gpu_status status);
 /* Runs a launch to its end. */
 bool gpu_launch(struct gpu *gpu, const struct gpu_launch *launch, struct gpu_error *error);
 

@@ -71,6 +71,7 @@ struct gpu_kernel {
     struct gpu_module *module;
     const struct ptx_function *function;
     struct exec_program *program; /* linked at first use */
+    uint32_t most_dynamic_shared_bytes;
 };
 
 /* launch.c: records and their parts. The new record is not zeroed. Returns NULL if the host is out of memory. */

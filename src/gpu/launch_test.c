@@ -27,8 +27,8 @@ static void load(struct bench *bench, const char *text) {
     if (!bench->module)
         fail_msg("%s", messages.text);
     bench->launch = (struct gpu_launch){.kernel = gpu_module_kernel(bench->module, "k", &messages),
-                                        .grid = {1, 1, 1},
-                                        .block = {32, 1, 1},
+                                        .shape.grid = {1, 1, 1},
+                                        .shape.block = {32, 1, 1},
                                         .parameters = NULL};
     assert_non_null(bench->launch.kernel);
 }
@@ -44,20 +44,38 @@ static void impossible_shapes_are_refused_with_the_limit(void **state) {
     (void)state;
     struct bench bench;
     load(&bench, HEAD ".visible .entry k()\n.maxntid 64, 1, 1\n{ ret; }\n");
-    bench.launch.grid[1] = 0;
-    expect_failure(&bench, GPU_INVALID_VALUE, "must not be zero");
-    bench.launch.grid[1] = 65536;
-    expect_failure(&bench, GPU_INVALID_VALUE, "grid y is 65536; at most 65535");
-    bench.launch.grid[1] = 1;
-    bench.launch.block[0] = 1025;
-    expect_failure(&bench, GPU_INVALID_VALUE, "threads in a block is 1025; at most 1024");
-    bench.launch.block[0] = 65;
+    bench.launch.shape.grid[1] = 0;
+    expect_failure(&bench, GPU_INVALID_SHAPE, "must not be zero");
+    bench.launch.shape.grid[1] = 65536;
+    expect_failure(&bench, GPU_INVALID_SHAPE, "grid y is 65536; at most 65535");
+    bench.launch.shape.grid[1] = 1;
+    bench.launch.shape.block[0] = 1025;
+    expect_failure(&bench, GPU_INVALID_SHAPE, "threads in a block is 1025; at most 1024");
+    bench.launch.shape.block[0] = 65;
     expect_failure(&bench, GPU_INVALID_VALUE, "(see .maxntid) is 65; at most 64");
-    bench.launch.block[0] = 64;
-    bench.launch.dynamic_shared_bytes = 1 << 20;
+    bench.launch.shape.block[0] = 64;
+    bench.launch.shape.dynamic_shared_bytes = 1 << 20;
     expect_failure(&bench, GPU_LAUNCH_OUT_OF_RESOURCES, "shared memory in bytes is 1048576");
-    bench.launch.dynamic_shared_bytes = 0;
+    bench.launch.shape.dynamic_shared_bytes = 0;
     assert_true(gpu_launch(bench.gpu, &bench.launch, &bench.error));
+    gpu_free(bench.gpu);
+}
+
+/* The default device: 15 SMs of 2048 threads, so two blocks of 1024 each. */
+static void launches_that_need_more_than_the_device_has_are_refused(void **state) {
+    (void)state;
+    struct bench bench;
+    load(&bench, HEAD ".visible .entry k()\n{ ret; }\n");
+    bench.launch.shape = (struct exec_shape){{31, 1, 1}, {1024, 1, 1}, 0, true};
+    expect_failure(&bench, GPU_COOPERATIVE_TOO_LARGE, "a cooperative launch of 31 blocks; 30 fit at once");
+    bench.launch.shape.grid[0] = 30;
+    assert_true(gpu_launch(bench.gpu, &bench.launch, &bench.error));
+    gpu_kernel_set_most_dynamic_shared(bench.launch.kernel, 1000);
+    bench.launch.shape = (struct exec_shape){{1, 1, 1}, {32, 1, 1}, 1001, false};
+    expect_failure(&bench, GPU_INVALID_VALUE, "1001 bytes of dynamic shared memory; at most 1000");
+    bench.launch.shape.dynamic_shared_bytes = 1000;
+    assert_true(gpu_launch(bench.gpu, &bench.launch, &bench.error));
+    assert_true(gpu_is_refusal(GPU_COOPERATIVE_TOO_LARGE) && !gpu_is_refusal(GPU_ILLEGAL_ADDRESS));
     gpu_free(bench.gpu);
 }
 
@@ -69,8 +87,8 @@ static void instructions_lanes_and_divergence_are_counted(void **state) {
     load(&bench, HEAD ".visible .entry k()\n{\n.reg .b32 %r<4>; .reg .pred %p<2>;\n"
                       "mov.u32 %r1, %tid.x;\nand.b32 %r2, %r1, 1;\nsetp.eq.u32 %p1, %r2, 1;\n@%p1 bra OUT;\nadd.u32 "
                       "%r3, %r1, 1;\nOUT:\nret;\n}\n");
-    bench.launch.block[0] = 40;
-    bench.launch.grid[0] = 3;
+    bench.launch.shape.block[0] = 40;
+    bench.launch.shape.grid[0] = 3;
     assert_true(gpu_launch(bench.gpu, &bench.launch, &bench.error));
     struct stats_counters counters = gpu_totals(bench.gpu);
     assert_int_equal(counters.blocks, 3);
@@ -111,6 +129,7 @@ static void an_endless_loop_ends_at_the_limit(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(impossible_shapes_are_refused_with_the_limit),
+        cmocka_unit_test(launches_that_need_more_than_the_device_has_are_refused),
         cmocka_unit_test(instructions_lanes_and_divergence_are_counted),
         cmocka_unit_test(a_fault_names_kernel_block_thread_line_and_address),
         cmocka_unit_test(an_endless_loop_ends_at_the_limit),

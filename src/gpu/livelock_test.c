@@ -41,8 +41,8 @@ static void launch(struct gpu *gpu, const char *body, struct gpu_error *error) {
         fail_msg("%s", messages.text);
     uint64_t buffer = gpu_malloc(gpu, BUFFER_BYTES, 256);
     struct gpu_launch launch = {.kernel = gpu_module_kernel(module, "k", &messages),
-                                .grid = {2, 1, 1},
-                                .block = {64, 1, 1},
+                                .shape.grid = {2, 1, 1},
+                                .shape.block = {64, 1, 1},
                                 .parameters = &buffer,
                                 .parameter_bytes = sizeof buffer};
     gpu_launch(gpu, &launch, error);

@@ -120,7 +120,7 @@ static struct gpu_module *place_module(struct gpu *gpu, struct ptx_module *ptx, 
     for_each_variable(ptx, relocate_variable, &loading);
     for (uint32_t i = 0; i < ptx->n_functions; i++)
         if (ptx->function[i]->is_entry)
-            module->kernel[i] = (struct gpu_kernel){module, ptx->function[i], NULL};
+            module->kernel[i] = (struct gpu_kernel){module, ptx->function[i], NULL, UINT32_MAX};
     if (messages->n_errors > n_errors) {
         gpu_module_unload(gpu, module);
         return NULL;
@@ -236,3 +236,9 @@ const struct ptx_module *gpu_module_ptx(const struct gpu_module *module) { retur
 const char *gpu_kernel_name(const struct gpu_kernel *kernel) { return kernel->function->name; }
 const struct ptx_function *gpu_kernel_function(const struct gpu_kernel *kernel) { return kernel->function; }
 const struct exec_program *gpu_kernel_program(const struct gpu_kernel *kernel) { return kernel->program; }
+
+uint32_t gpu_kernel_most_dynamic_shared(const struct gpu_kernel *kernel) { return kernel->most_dynamic_shared_bytes; }
+
+void gpu_kernel_set_most_dynamic_shared(struct gpu_kernel *kernel, uint32_t bytes) {
+    kernel->most_dynamic_shared_bytes = bytes;
+}

@@ -19,8 +19,8 @@ static uint32_t line_of(const struct exec_program *program, uint32_t pc) {
 static bool is_of(const struct gpu_profile *profile, const struct exec_grid *grid, const char *kernel) {
     const struct exec_program *program = grid->program;
     uint32_t n = 0;
-    if (profile->kernel != kernel || memcmp(profile->grid, grid->grid, sizeof profile->grid) != 0 ||
-        memcmp(profile->block, grid->block, sizeof profile->block) != 0)
+    if (profile->kernel != kernel || memcmp(profile->shape.grid, grid->shape.grid, sizeof grid->shape.grid) != 0 ||
+        memcmp(profile->shape.block, grid->shape.block, sizeof grid->shape.block) != 0)
         return false;
     for (uint32_t pc = 0; pc < program->n_insns; pc++) {
         if (!is_branch(&program->code[pc]))
@@ -37,12 +37,11 @@ static struct gpu_profile *new_profile(struct gpu *gpu, const struct exec_grid *
     if (!gpu->profile)
         abort();
     struct gpu_profile *profile = &gpu->profile[gpu->n_profiles++];
-    *profile = (struct gpu_profile){.kernel = kernel, .n_threads = 1};
-    for (int i = 0; i < 3; i++) {
-        profile->grid[i] = grid->grid[i];
-        profile->block[i] = grid->block[i];
-        profile->n_threads *= (uint64_t)grid->grid[i] * grid->block[i];
-    }
+    *profile = (struct gpu_profile){
+        .kernel = kernel,
+        .shape = grid->shape,
+        .n_threads = exec_shape_blocks(&grid->shape) * exec_shape_threads(&grid->shape),
+    };
     profile->path = base_allocate(profile->n_threads, sizeof *profile->path);
     profile->split = base_allocate(profile->n_threads, sizeof *profile->split);
     profile->miss = base_allocate(profile->n_threads, sizeof *profile->miss);

@@ -43,15 +43,16 @@ static void launch(struct gpu *gpu, uint32_t blocks, uint32_t height) {
     struct gpu_module *module = gpu_module_load(gpu, "k.ptx", text, strlen(text), &messages);
     if (!module)
         fail_msg("%s", messages.text);
-    struct gpu_launch launch = {
-        .kernel = gpu_module_kernel(module, "k", &messages), .grid = {blocks, 1, 1}, .block = {8, height, 1}};
+    struct gpu_launch launch = {.kernel = gpu_module_kernel(module, "k", &messages),
+                                .shape.grid = {blocks, 1, 1},
+                                .shape.block = {8, height, 1}};
     if (!gpu_launch(gpu, &launch, &error))
         fail_msg("%s", error.message);
 }
 
 /* Four instructions, the branch for those that take it, the path, ret. */
 static void expect_paths(const struct gpu_profile *profile, uint32_t launches, bool has_splits) {
-    uint32_t per_block = profile->block[0] * profile->block[1];
+    uint32_t per_block = profile->shape.block[0] * profile->shape.block[1];
     for (uint64_t i = 0; i < profile->n_threads; i++) {
         uint32_t thread = (uint32_t)(i % per_block);
         assert_int_equal(profile->path[i], launches * (thread < 8 ? 4 + 3 + 1 : 5 + 3 + 1));
@@ -140,7 +141,7 @@ static void launches_of_one_shape_add_up(void **state) {
     assert_int_equal(profile[0].n_launches, 2);
     assert_int_equal(profile[0].branch[0].executed, 12);
     expect_paths(&profile[0], 2, true);
-    assert_int_equal(profile[1].grid[0], 2);
+    assert_int_equal(profile[1].shape.grid[0], 2);
     expect_paths(&profile[1], 1, true);
     gpu_free(gpu);
 }

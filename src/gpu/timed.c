@@ -255,22 +255,23 @@ static void collect(const struct gpu_timed *timed, struct stats_counters *sum) {
     sum->cycles += timed->cycle;
 }
 
-/* Returns whether the model refuses this program. */
-static bool is_refused(const struct gpu_timed *timed, const struct exec_program *program, struct gpu_error *error) {
+bool gpu_timed_accepts(const struct gpu_timed *timed, const struct exec_program *program, struct gpu_error *error) {
     char rule[400];
     if (!timed->divergence->refuses)
-        return false;
+        return true;
     const char *refusal =
         timed->divergence->refuses(timed->divergence_options, &timed->machine, program, rule, sizeof rule);
-    if (refusal)
-        snprintf(error->message, sizeof error->message, "kernel '%s': %s", program->name, refusal);
-    return refusal != NULL;
+    if (!refusal)
+        return true;
+    error->status = GPU_NOT_SUPPORTED;
+    snprintf(error->message, sizeof error->message, "kernel '%s': %s", program->name, refusal);
+    return false;
 }
 
 /* Shows the user the model's remark about this launch, once for a kernel. */
 static void show_remark(struct gpu_timed *timed, const struct exec_grid *grid, const char *kernel) {
     char text[256];
-    uint32_t n_threads = grid->block[0] * grid->block[1] * grid->block[2];
+    uint32_t n_threads = exec_shape_threads(&grid->shape);
     const char *remark =
         timed->divergence->remarks
             ? timed->divergence->remarks(timed->divergence_options, grid->program, n_threads, text, sizeof text)
@@ -301,22 +302,13 @@ struct before {
     uint64_t active_lanes[EXEC_LANES + 1];
 };
 
-/* Prepares the SMs. Returns false with the error set if the machine or the model refuses the grid. */
-static bool accept(struct gpu_run *run, const struct sm_program *program, const char *kernel) {
+/* Prepares the SMs. */
+static void prepare(struct gpu_run *run, const struct sm_program *program, const char *kernel) {
     struct gpu_timed *timed = run->timed;
-    struct gpu_error *error = run->error;
-    if (is_refused(timed, run->grid->program, error)) {
-        error->status = GPU_NOT_SUPPORTED;
-        return false;
-    }
     show_remark(timed, run->grid, kernel);
     for (uint32_t i = 0; i < timed->machine.sm.count; i++)
-        if (!sm_begin_grid(timed->sm[i], run->grid, program, error->message, sizeof error->message)) {
-            error->status = GPU_LAUNCH_OUT_OF_RESOURCES;
-            return false;
-        }
+        sm_begin_grid(timed->sm[i], run->grid, program);
     split_l1(timed, run->grid);
-    return true;
 }
 
 static void begin(struct gpu_run *run, struct gpu_sampler *sampler, struct gpu_launch_record *record,
@@ -391,7 +383,7 @@ bool gpu_run_timed(struct gpu *gpu, struct gpu_timed *timed, const struct exec_g
         .timed = timed,
         .grid = grid,
         .error = error,
-        .n_blocks = (uint64_t)grid->grid[0] * grid->grid[1] * grid->grid[2],
+        .n_blocks = exec_shape_blocks(&grid->shape),
         .first_cycle = timed->cycle,
         .most_cycles = timed->machine.limits.max_cycles ? timed->machine.limits.max_cycles : UINT64_MAX,
         .next_look = GPU_CHECK_EVERY,
@@ -400,9 +392,9 @@ bool gpu_run_timed(struct gpu *gpu, struct gpu_timed *timed, const struct exec_g
     };
     timed->run = &run;
     gpu_progress_start(&run.progress);
-    bool is_accepted = accept(&run, program, record->kernel);
+    prepare(&run, program, record->kernel);
     begin(&run, &sampler, record, &before);
-    bool is_done = is_accepted && run_blocks(&run, &before);
+    bool is_done = run_blocks(&run, &before);
     end(&run, &before, record, is_done);
     sm_program_free(program);
     if (!is_done)

@@ -18,6 +18,8 @@ void gpu_timed_host_access(struct gpu_timed *timed, uint64_t address, uint64_t b
 void gpu_timed_save(struct gpu_timed *timed, struct base_bytes *state);
 void gpu_timed_load(struct gpu_timed *timed, struct base_bytes *state);
 uint64_t gpu_timed_ns(const struct gpu_timed *timed); /* simulated time since the start */
+/* Returns false, with the error set, if the divergence model refuses the program. */
+bool gpu_timed_accepts(const struct gpu_timed *timed, const struct exec_program *program, struct gpu_error *error);
 /* Fills the record's counters, histogram and series. */
 bool gpu_run_timed(struct gpu *gpu, struct gpu_timed *timed, const struct exec_grid *grid,
                    struct gpu_launch_record *record, struct gpu_error *error);

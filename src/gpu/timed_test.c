@@ -45,8 +45,8 @@ static struct stats_counters run_on(const char *const *settings, const char *sch
         fail_msg("%s", messages.text);
     uint64_t buffer = gpu_malloc(gpu, 1 << 16, 256);
     struct gpu_launch launch = {.kernel = gpu_module_kernel(module, "k", &messages),
-                                .grid = {blocks, 1, 1},
-                                .block = {threads, 1, 1},
+                                .shape.grid = {blocks, 1, 1},
+                                .shape.block = {threads, 1, 1},
                                 .parameters = &buffer,
                                 .parameter_bytes = sizeof buffer};
     if (!gpu_launch(gpu, &launch, &error))
@@ -97,8 +97,8 @@ static struct gpu *run_sampled(uint64_t sample_cycles, const char *text) {
     struct gpu_module *module = gpu_module_load(gpu, "k.ptx", text, strlen(text), &messages);
     uint64_t parameter = 0;
     struct gpu_launch launch = {.kernel = gpu_module_kernel(module, "k", &messages),
-                                .grid = {1, 1, 1},
-                                .block = {32, 1, 1},
+                                .shape.grid = {1, 1, 1},
+                                .shape.block = {32, 1, 1},
                                 .parameters = &parameter,
                                 .parameter_bytes = sizeof parameter};
     assert_true(gpu_launch(gpu, &launch, &error));
@@ -274,8 +274,8 @@ static void copies_of_the_host_are_in_a_warm_l2(void **state) {
         uint64_t buffer = gpu_malloc(gpu, 1 << 16, 256);
         memset(gpu_host(gpu, buffer, 256), 1, 256); /* as a copy does */
         struct gpu_launch launch = {.kernel = gpu_module_kernel(module, "k", &messages),
-                                    .grid = {1, 1, 1},
-                                    .block = {32, 1, 1},
+                                    .shape.grid = {1, 1, 1},
+                                    .shape.block = {32, 1, 1},
                                     .parameters = &buffer,
                                     .parameter_bytes = sizeof buffer};
         assert_true(gpu_launch(gpu, &launch, &error));

@@ -81,8 +81,8 @@ static void run_on(uint32_t n_threads, struct outcome *outcome) {
         fail_msg("%s", messages.text);
     uint64_t buffer = gpu_malloc(gpu, sizeof outcome->memory, 256);
     struct gpu_launch launch = {.kernel = gpu_module_kernel(module, "k", &messages),
-                                .grid = {BLOCKS, 1, 1},
-                                .block = {THREADS, 1, 1},
+                                .shape.grid = {BLOCKS, 1, 1},
+                                .shape.block = {THREADS, 1, 1},
                                 .parameters = &buffer,
                                 .parameter_bytes = sizeof buffer};
     if (!gpu_launch(gpu, &launch, &error))

@@ -151,16 +151,14 @@ static inline struct stats_counters fixture_run(const char *const *settings, con
                              .memory = &memory,
                              .parameters = (const unsigned char *)&parameter,
                              .parameter_bytes = program->parameter_bytes,
-                             .grid = {blocks, 1, 1},
-                             .block = {threads, 1, 1},
+                             .shape = {.grid = {blocks, 1, 1}, .block = {threads, 1, 1}},
                              .shared_bytes = program->dynamic_shared_offset,
                              .grid_id = 1,
                              .n_sms = 1,
                              .warp_size = f.machine.sm.warp_size,
                              .warps_per_sm = f.machine.sm.threads / f.machine.sm.warp_size};
     struct sm_program *timing = sm_program_new(program, &f.machine);
-    if (!sm_begin_grid(f.sm, &grid, timing, error, sizeof error))
-        fail_msg("%s", error);
+    sm_begin_grid(f.sm, &grid, timing);
     struct stats_counters counters = {.cycles = fixture_run_clock(&f, mem, blocks)};
     sm_catch_up(f.sm, counters.cycles);
     sm_end_grid(f.sm);

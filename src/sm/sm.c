@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "config/occupancy.h"
 #include "sm/internal.h"
 
 struct sm *sm_new(const struct sm_setup *setup) {
@@ -109,51 +110,27 @@ void sm_free(struct sm *sm) {
 
 static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
-/* Returns the registers that the SM must have for this many threads; 0 if it always has enough (sm.registers=0). */
-static uint32_t registers_of(const struct sm *sm, const struct exec_grid *grid, uint32_t threads) {
-    return sm->machine->sm.registers ? threads * grid->program->registers_per_thread : 0;
-}
-
-/* Returns how many blocks the SM holds at once. If 0, error names the resource that is short. */
-static uint32_t blocks_that_fit(const struct sm *sm, const struct exec_grid *grid, char *error, size_t size) {
-    const struct config_machine *machine = sm->machine;
-    uint32_t threads = grid->block[0] * grid->block[1] * grid->block[2];
-    uint32_t rows = (threads + machine->sm.warp_size - 1) / machine->sm.warp_size;
-    uint32_t registers = registers_of(sm, grid, rows * machine->sm.warp_size);
-    const struct {
-        const char *what;
-        uint32_t need, have;
-    } limits[] = {
-        {"threads", rows * machine->sm.warp_size, machine->sm.threads},
-        {"registers", registers, machine->sm.registers},
-        {"bytes of shared memory", grid->shared_bytes + machine->shared.reserved_bytes, machine->shared.size_bytes},
-        {"warps", rows, sm->n_warps},
+/* Returns how many blocks the SM holds at once: at least one, because the launch has been checked. */
+static uint32_t blocks_that_fit(const struct config_capacity *capacity, const struct exec_grid *grid) {
+    const struct config_demand block = {
+        .threads = exec_shape_threads(&grid->shape),
+        .registers_per_thread = grid->program->registers_per_thread,
+        .shared_bytes = grid->shared_bytes,
     };
-    uint32_t blocks = machine->sm.blocks;
-    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
-        if (!limits[i].need)
-            continue;
-        if (limits[i].need > limits[i].have) {
-            snprintf(error, size, "a block of kernel '%s' needs %u %s; an SM of machine '%s' has %u",
-                     grid->program->name, limits[i].need, limits[i].what, machine->name, limits[i].have);
-            return 0;
-        }
-        blocks = least(blocks, limits[i].have / limits[i].need);
-    }
+    uint32_t blocks = config_occupancy(capacity, &block, NULL);
+    assert(blocks);
     return blocks;
 }
 
 /* Returns the number of warps whose registers the SM can hold, whatever their blocks. */
-static uint32_t warps_that_fit(const struct sm *sm, const struct exec_grid *grid) {
-    uint32_t registers = registers_of(sm, grid, sm->machine->sm.warp_size);
-    return registers ? least(sm->n_warps, sm->machine->sm.registers / registers) : sm->n_warps;
+static uint32_t warps_that_fit(const struct sm *sm, const struct config_capacity *capacity,
+                               const struct exec_grid *grid) {
+    uint64_t registers = config_registers(capacity, capacity->warp_size, grid->program->registers_per_thread);
+    return registers ? least(sm->n_warps, (uint32_t)(capacity->registers / registers)) : sm->n_warps;
 }
 
-bool sm_begin_grid(struct sm *sm, const struct exec_grid *grid, const struct sm_program *program, char *error,
-                   size_t size) {
-    uint32_t blocks = blocks_that_fit(sm, grid, error, size);
-    if (!blocks)
-        return false;
+void sm_begin_grid(struct sm *sm, const struct exec_grid *grid, const struct sm_program *program) {
+    const struct config_capacity capacity = config_capacity_of(sm->machine);
     sm_end_grid(sm);
     sm->grid = grid;
     sm->program = program;
@@ -164,11 +141,11 @@ bool sm_begin_grid(struct sm *sm, const struct exec_grid *grid, const struct sm_
     sm->is_watched = sm->checks || grid->profile || sm->observer;
     sm_observe_begin(sm);
     sm_copies_begin(sm);
-    sm->max_residents = blocks;
+    sm->max_residents = blocks_that_fit(&capacity, grid);
     sm->sleeps_for = SM_STALL_EMPTY;
     sm->n_usable_slots = sm->n_slots;
     if (sm->divergence->chip)
-        sm->n_usable_slots = least(sm->n_slots, warps_that_fit(sm, grid));
+        sm->n_usable_slots = least(sm->n_slots, warps_that_fit(sm, &capacity, grid));
     sm->lanes_at = base_allocate(grid->program->n_insns, sizeof *sm->lanes_at);
     sm->register_memory = base_allocate((size_t)sm->n_slots * (program->n_registers + 1), sizeof *sm->register_memory);
     if (sm->is_scoreboard && sm->has_lane_pcs) {
@@ -186,7 +163,6 @@ bool sm_begin_grid(struct sm *sm, const struct exec_grid *grid, const struct sm_
     }
     if (sm->divergence->begin_grid)
         sm->divergence->begin_grid(sm->model);
-    return true;
 }
 
 /* Counts the work of the executed instructions, all at once. */
@@ -277,7 +253,7 @@ void sm_start_block(struct sm *sm, uint32_t block, uint64_t cycle) {
     sm->last_change = cycle;
     sm->n_residents++;
     sm->counters.blocks++;
-    sm->counters.threads += (uint64_t)sm->grid->block[0] * sm->grid->block[1] * sm->grid->block[2];
+    sm->counters.threads += exec_shape_threads(&sm->grid->shape);
     sm->divergence->admit(sm->model, &resident->block, cycle);
 }
 

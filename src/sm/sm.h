@@ -53,10 +53,8 @@ struct sm_setup {
 
 struct sm *sm_new(const struct sm_setup *setup);
 void sm_free(struct sm *sm);
-/* Before a grid: sets the program's costs, and the number of its blocks that fit. Returns false if not even one fits;
- * error names the resource that is short. */
-bool sm_begin_grid(struct sm *sm, const struct exec_grid *grid, const struct sm_program *program, char *error,
-                   size_t size);
+/* Before a grid: sets the program's costs, and the number of its blocks that fit. At least one must. */
+void sm_begin_grid(struct sm *sm, const struct exec_grid *grid, const struct sm_program *program);
 void sm_end_grid(struct sm *sm);
 bool sm_has_room(const struct sm *sm);
 /* Returns the number of blocks now on the SM, and the number of groups in its slots. */

@@ -56,11 +56,7 @@ static struct gpu_config config_for(const struct target *target, struct config_m
     snprintf(config.scheduler, sizeof config.scheduler, "%s", target->scheduler);
     if (target->n_sms)
         machine->sm.count = target->n_sms;
-    config.machine = machine;
-    config.n_sms = machine->sm.count;
-    config.threads_per_sm = machine->sm.threads;
-    config.blocks_per_sm = machine->sm.blocks;
-    config.threads_per_block = machine->sm.threads_per_block;
+    gpu_config_use(&config, machine);
     config.check_every = check_every;
     config.keeps_step = target->keeps_step;
     return config;
@@ -108,8 +104,8 @@ static void launch(const struct program *program, struct gpu *gpu, struct gpu_mo
     uint32_t bytes = 4 * (n_threads * SLICE_WORDS + program->grid * N_SUMS);
     uint64_t out = gpu_malloc(gpu, bytes, 256);
     struct gpu_launch launch = {.kernel = kernel,
-                                .grid = {program->grid, 1, 1},
-                                .block = {program->block[0], program->block[1], program->block[2]},
+                                .shape.grid = {program->grid, 1, 1},
+                                .shape.block = {program->block[0], program->block[1], program->block[2]},
                                 .parameters = &out,
                                 .parameter_bytes = sizeof out};
     if (gpu_launch(gpu, &launch, &error))

@@ -94,8 +94,8 @@ CUresult cuDeviceGetProperties(CUdevprop *properties, CUdevice device) {
     const struct gpu_config *c = gpu_config(call.gpu);
     *properties = (CUdevprop){
         .maxThreadsPerBlock = (int)c->threads_per_block,
-        .maxThreadsDim = {CUDA_MAX_BLOCK_X, CUDA_MAX_BLOCK_Y, CUDA_MAX_BLOCK_Z},
-        .maxGridSize = {CUDA_MAX_GRID_X, CUDA_MAX_GRID_Y, CUDA_MAX_GRID_Z},
+        .maxThreadsDim = {GPU_MAX_BLOCK_X, GPU_MAX_BLOCK_Y, GPU_MAX_BLOCK_Z},
+        .maxGridSize = {GPU_MAX_GRID_X, GPU_MAX_GRID_Y, GPU_MAX_GRID_Z},
         .sharedMemPerBlock = (int)c->shared_bytes_per_block,
         .totalConstantMemory = 65536,
         .SIMDWidth = 32,

@@ -21,7 +21,7 @@ static struct CUgraphNode_st *record(struct cuda_call *call, struct cuda_capture
 
 CUresult cuda_capture_kernel(struct cuda_call *call, struct cuda_capture *capture, struct cuda_kernel_work *work) {
     record(call, capture, CU_GRAPH_NODE_TYPE_KERNEL)->kernel = *work;
-    work->parameters = NULL; /* the node owns them now */
+    work->launch.parameters = NULL; /* the node owns them now */
     return CUDA_SUCCESS;
 }
 

@@ -30,7 +30,7 @@ struct CUgraph_st *cuda_graph_new(struct cuda_call *call) {
 
 static void delete_node(struct cuda_state *state, struct CUgraphNode_st *node) {
     if (node->type == CU_GRAPH_NODE_TYPE_KERNEL)
-        free(node->kernel.parameters);
+        free(node->kernel.launch.parameters);
     if (node->type == CU_GRAPH_NODE_TYPE_GRAPH && node->child)
         cuda_graph_delete(state, node->child);
     if (node->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || node->type == CU_GRAPH_NODE_TYPE_MEM_FREE)
@@ -85,8 +85,8 @@ static void copy_work(struct cuda_call *call, struct CUgraphNode_st *to, const s
     case CU_GRAPH_NODE_TYPE_KERNEL:
         to->kernel = from->kernel;
         memcpy(to->attribute, from->attribute, sizeof(to->attribute));
-        to->kernel.parameters = cuda_allocate(from->kernel.parameter_bytes);
-        memcpy(to->kernel.parameters, from->kernel.parameters, from->kernel.parameter_bytes);
+        to->kernel.launch.parameters = cuda_allocate(from->kernel.launch.parameter_bytes);
+        memcpy(to->kernel.launch.parameters, from->kernel.launch.parameters, from->kernel.launch.parameter_bytes);
         break;
     case CU_GRAPH_NODE_TYPE_MEMCPY:
         to->copy = from->copy;
@@ -127,18 +127,17 @@ struct CUgraph_st *cuda_graph_clone(struct cuda_call *call, const struct CUgraph
 }
 
 CUresult cuda_graph_set_kernel(struct cuda_call *call, struct CUgraphNode_st *node, const CUDA_KERNEL_NODE_PARAMS *p) {
-    struct cuda_kernel_work work = {
-        .function = cuda_find_function(call, p->func ? p->func : (CUfunction)(void *)p->kern),
+    const struct exec_shape shape = {
         .grid = {p->gridDimX, p->gridDimY, p->gridDimZ},
         .block = {p->blockDimX, p->blockDimY, p->blockDimZ},
-        .shared_bytes = p->sharedMemBytes,
+        .dynamic_shared_bytes = p->sharedMemBytes,
     };
-    if (!work.function)
-        return CUDA_ERROR_INVALID_VALUE;
-    CUresult result = cuda_kernel_pack(call, &work, p->kernelParams, p->extra);
-    if (result != CUDA_SUCCESS)
-        return result;
-    free(node->kernel.parameters);
+    struct cuda_kernel_work work;
+    CUfunction function = p->func ? p->func : (CUfunction)(void *)p->kern;
+    CUresult result = cuda_kernel_prepare(call, &work, function, &shape, p->kernelParams, p->extra);
+    if (result != CUDA_SUCCESS) /* no node has an invalid handle */
+        return result == CUDA_ERROR_INVALID_HANDLE ? CUDA_ERROR_INVALID_VALUE : result;
+    free(node->kernel.launch.parameters);
     free(node->pointer);
     node->pointer = NULL;
     node->kernel = work;

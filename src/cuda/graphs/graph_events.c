@@ -66,7 +66,7 @@ CUresult cuGraphKernelNodeSetAttribute(CUgraphNode handle, CUlaunchAttributeID a
     if (!node || !value || (unsigned)attribute >= CUDA_STREAM_ATTRIBUTES)
         return CUDA_ERROR_INVALID_VALUE;
     if (attribute == CU_LAUNCH_ATTRIBUTE_COOPERATIVE)
-        node->kernel.is_cooperative = value->cooperative != 0;
+        node->kernel.launch.shape.is_cooperative = value->cooperative != 0;
     node->attribute[attribute] = *value;
     return CUDA_SUCCESS;
 }
@@ -79,7 +79,7 @@ CUresult cuGraphKernelNodeGetAttribute(CUgraphNode handle, CUlaunchAttributeID a
         return CUDA_ERROR_INVALID_VALUE;
     *value = node->attribute[attribute];
     if (attribute == CU_LAUNCH_ATTRIBUTE_COOPERATIVE)
-        value->cooperative = node->kernel.is_cooperative;
+        value->cooperative = node->kernel.launch.shape.is_cooperative;
     return CUDA_SUCCESS;
 }
 
@@ -91,7 +91,7 @@ CUresult cuGraphKernelNodeCopyAttributes(CUgraphNode to, CUgraphNode from) {
         return CUDA_ERROR_INVALID_VALUE;
     for (unsigned i = 0; i < CUDA_STREAM_ATTRIBUTES; i++)
         destination->attribute[i] = source->attribute[i];
-    destination->kernel.is_cooperative = source->kernel.is_cooperative;
+    destination->kernel.launch.shape.is_cooperative = source->kernel.launch.shape.is_cooperative;
     return CUDA_SUCCESS;
 }
 

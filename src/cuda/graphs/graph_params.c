@@ -11,22 +11,22 @@ static struct CUgraphNode_st *find(const struct cuda_call *call, CUgraphNode han
 
 /* The pointers refer to the node's own copies of the parameters. */
 static void describe_kernel(struct CUgraphNode_st *node, CUDA_KERNEL_NODE_PARAMS *parameters) {
-    const struct cuda_kernel_work *work = &node->kernel;
-    const struct ptx_function *kernel = gpu_kernel_function(work->function->kernel);
+    const struct gpu_launch *launch = &node->kernel.launch;
+    const struct ptx_function *kernel = gpu_kernel_function(launch->kernel);
     if (!node->pointer) {
         node->pointer = cuda_allocate((kernel->n_parameters + 1) * sizeof(*node->pointer));
         for (uint32_t i = 0; i < kernel->n_parameters; i++)
-            node->pointer[i] = work->parameters + kernel->parameter[i].offset;
+            node->pointer[i] = (unsigned char *)launch->parameters + kernel->parameter[i].offset;
     }
     *parameters = (CUDA_KERNEL_NODE_PARAMS){
-        .func = (CUfunction)(uintptr_t)work->function,
-        .gridDimX = work->grid[0],
-        .gridDimY = work->grid[1],
-        .gridDimZ = work->grid[2],
-        .blockDimX = work->block[0],
-        .blockDimY = work->block[1],
-        .blockDimZ = work->block[2],
-        .sharedMemBytes = work->shared_bytes,
+        .func = (CUfunction)(uintptr_t)node->kernel.function,
+        .gridDimX = launch->shape.grid[0],
+        .gridDimY = launch->shape.grid[1],
+        .gridDimZ = launch->shape.grid[2],
+        .blockDimX = launch->shape.block[0],
+        .blockDimY = launch->shape.block[1],
+        .blockDimZ = launch->shape.block[2],
+        .sharedMemBytes = launch->shape.dynamic_shared_bytes,
         .kernelParams = node->pointer,
     };
 }

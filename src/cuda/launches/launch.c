@@ -14,15 +14,6 @@
 #include "base/arena.h"
 #include "base/demangle.h"
 
-/* A launch that the API allows, before the kernel is checked. */
-struct request {
-    CUfunction function;
-    uint32_t grid[3], block[3];
-    uint32_t shared_bytes;
-    void **parameters, **extra;
-    bool is_cooperative;
-};
-
 /* ---- Parameters ------------------------------------------------------------------------------------------------- */
 
 static CUresult read_extra(void **extra, const void **buffer, size_t *bytes) {
@@ -69,61 +60,26 @@ static CUresult pack(const struct cuda_call *call, const struct ptx_function *ke
     return CUDA_SUCCESS;
 }
 
-CUresult cuda_kernel_pack(const struct cuda_call *call, struct cuda_kernel_work *work, void **parameters,
-                          void **extra) {
-    const struct ptx_function *kernel = gpu_kernel_function(work->function->kernel);
-    work->parameter_bytes = kernel->parameter_bytes;
-    work->parameters = cuda_allocate(kernel->parameter_bytes);
-    CUresult result = pack(call, kernel, parameters, extra, work->parameters);
+CUresult cuda_kernel_prepare(const struct cuda_call *call, struct cuda_kernel_work *work, CUfunction function,
+                             const struct exec_shape *shape, void **parameters, void **extra) {
+    CUDA_FIND(struct CUfunc_st, found, cuda_find_function(call, function));
+    const struct ptx_function *kernel = gpu_kernel_function(found->kernel);
+    *work = (struct cuda_kernel_work){
+        .function = found,
+        .launch = {.kernel = found->kernel,
+                   .shape = *shape,
+                   .parameters = cuda_allocate(kernel->parameter_bytes),
+                   .parameter_bytes = (uint32_t)kernel->parameter_bytes},
+    };
+    CUresult result = pack(call, kernel, parameters, extra, work->launch.parameters);
     if (result != CUDA_SUCCESS) {
-        free(work->parameters);
-        work->parameters = NULL;
+        free(work->launch.parameters);
+        work->launch.parameters = NULL;
     }
     return result;
 }
 
 /* ---- The launch ------------------------------------------------------------------------------------------------- */
-
-/* Checks the conditions that gpu_launch() does not know: the opt-in to more shared memory, registers, and the blocks of
- * a cooperative launch. */
-static CUresult check(const struct cuda_call *call, const struct cuda_kernel_work *work, struct gpu_error *error) {
-    const struct CUfunc_st *function = work->function;
-    const struct gpu_config *config = gpu_config(call->gpu);
-    const char *name = gpu_kernel_name(function->kernel);
-    uint64_t threads = (uint64_t)work->block[0] * work->block[1] * work->block[2];
-    uint64_t blocks = (uint64_t)work->grid[0] * work->grid[1] * work->grid[2];
-    uint64_t registers = gpu_kernel_program(function->kernel)->registers_per_thread * ((threads + 31) / 32 * 32);
-    if (work->shared_bytes > function->max_dynamic_shared) {
-        snprintf(error->message, sizeof(error->message),
-                 "kernel '%s': %u bytes of dynamic shared memory; at most %u without raising "
-                 "CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES",
-                 name, work->shared_bytes, function->max_dynamic_shared);
-        return CUDA_ERROR_INVALID_VALUE;
-    }
-    if (threads <= config->threads_per_block && registers > config->registers_per_block) {
-        snprintf(error->message, sizeof(error->message),
-                 "kernel '%s': a block needs %llu registers; at most %u are possible", name,
-                 (unsigned long long)registers, config->registers_per_block);
-        return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
-    }
-    if (!work->is_cooperative || threads > config->threads_per_block)
-        return CUDA_SUCCESS;
-    uint64_t fit = (uint64_t)config->n_sms *
-                   gpu_kernel_occupancy(call->gpu, function->kernel, (uint32_t)threads, work->shared_bytes);
-    if (blocks > fit) {
-        snprintf(error->message, sizeof(error->message),
-                 "kernel '%s': a cooperative launch of %llu blocks; %llu fit at once", name, (unsigned long long)blocks,
-                 (unsigned long long)fit);
-        return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
-    }
-    return CUDA_SUCCESS;
-}
-
-/* Returns whether the error is about the launch, not about the kernel's execution. */
-static bool is_refusal(enum gpu_status status) {
-    return status == GPU_INVALID_VALUE || status == GPU_OUT_OF_MEMORY || status == GPU_INVALID_PTX ||
-           status == GPU_NOT_FOUND || status == GPU_LAUNCH_OUT_OF_RESOURCES || status == GPU_NOT_SUPPORTED;
-}
 
 static const char *limit_of(enum gpu_status status) {
     switch (status) {
@@ -144,7 +100,7 @@ static const char *limit_of(enum gpu_status status) {
 enum { MOST_LINES = 10 };
 
 static void report(struct cuda_state *state, CUresult result, const struct gpu_error *error) {
-    bool is_refused = error->status == GPU_OK || is_refusal(error->status); /* OK: check() refused it */
+    bool is_refused = gpu_is_refusal(error->status);
     if (!is_refused || state->n_refused_launches < MOST_LINES)
         cuda_print("%s", error->message);
     if (is_refused && ++state->n_refused_launches == MOST_LINES)
@@ -171,27 +127,16 @@ static bool is_to_be_timed(const struct cuda_state *state, const struct CUfunc_s
     return is_match;
 }
 
-CUresult cuda_kernel_run(struct cuda_call *call, const struct cuda_kernel_work *work) {
+/* Sets *is_impossible if no kernel can have the launch's grid or block; it may be NULL. */
+static CUresult run(struct cuda_call *call, const struct cuda_kernel_work *work, bool *is_impossible) {
     struct CUfunc_st *function = work->function;
-    struct gpu_launch launch = {
-        .kernel = function->kernel,
-        .dynamic_shared_bytes = work->shared_bytes,
-        .parameters = work->parameters,
-        .parameter_bytes = (uint32_t)gpu_kernel_function(function->kernel)->parameter_bytes,
-        .is_cooperative = work->is_cooperative,
-        .is_untimed = !is_to_be_timed(call->state, function),
-    };
-    memcpy(launch.grid, work->grid, sizeof(launch.grid));
-    memcpy(launch.block, work->block, sizeof(launch.block));
+    struct gpu_launch launch = work->launch;
     struct gpu_error error = {.status = GPU_OK};
-    CUresult result = check(call, work, &error);
-    if (result != CUDA_SUCCESS) {
-        report(call->state, result, &error);
-        return result;
-    }
+    launch.is_untimed = !is_to_be_timed(call->state, function);
     cuda_interrupt_defer(true);
     bool is_done = gpu_launch(call->gpu, &launch, &error);
-    function->n_launches++;
+    bool is_refused = !is_done && gpu_is_refusal(error.status);
+    function->n_launches += !is_refused;
     cuda_interrupt_defer(false);
     cuda_results_note_launches(call->state);
     cuda_note_memory(call->state);
@@ -199,78 +144,63 @@ CUresult cuda_kernel_run(struct cuda_call *call, const struct cuda_kernel_work *
         cuda_results_write_sometimes(call->state);
         return CUDA_SUCCESS;
     }
-    result = cuda_result_of(error.status);
-    if (!is_refusal(error.status))
+    CUresult result = cuda_result_of(error.status);
+    if (!is_refused)
         call->context->error = result;
+    if (is_impossible)
+        *is_impossible = error.status == GPU_INVALID_SHAPE;
     report(call->state, result, &error);
     if (error.status == GPU_OTHER_RUN) /* no result that the program could compute from here on would be right */
         _exit(1);
     if (error.status == GPU_INTERRUPTED)
         cuda_interrupt_end();
-    return is_refusal(error.status) || call->state->is_launch_blocking ? result : CUDA_SUCCESS;
+    return is_refused || call->state->is_launch_blocking ? result : CUDA_SUCCESS;
 }
 
-static CUresult launch_in(struct cuda_call *call, CUstream stream, const struct request *request) {
-    struct cuda_kernel_work work = {
-        .function = cuda_find_function(call, request->function),
-        .shared_bytes = request->shared_bytes,
-        .is_cooperative = request->is_cooperative,
-    };
-    if (!work.function)
-        return CUDA_ERROR_INVALID_HANDLE;
-    memcpy(work.grid, request->grid, sizeof(work.grid));
-    memcpy(work.block, request->block, sizeof(work.block));
-    CUresult result = cuda_kernel_pack(call, &work, request->parameters, request->extra);
+CUresult cuda_kernel_run(struct cuda_call *call, const struct cuda_kernel_work *work) { return run(call, work, NULL); }
+
+/* Runs a launch in a stream, or records it there. */
+static CUresult launch_in(struct cuda_call *call, CUstream stream, CUfunction function, const struct exec_shape *shape,
+                          void **parameters, void **extra, bool *is_impossible) {
+    struct cuda_kernel_work work;
+    CUresult result = cuda_kernel_prepare(call, &work, function, shape, parameters, extra);
     if (result != CUDA_SUCCESS)
         return result;
     struct cuda_capture *capture = cuda_capture_of(call, stream);
-    result = capture ? cuda_capture_kernel(call, capture, &work) : cuda_kernel_run(call, &work);
-    free(work.parameters);
+    result = capture ? cuda_capture_kernel(call, capture, &work) : run(call, &work, is_impossible);
+    free(work.launch.parameters);
     return result;
 }
 
-static CUresult launch(CUstream stream, const struct request *request) {
-    CUDA_CALL call = cuda_enter_stream(stream);
-    return call.result != CUDA_SUCCESS ? call.result : launch_in(&call, stream, request);
+static CUresult launch(CUstream stream, CUfunction function, const struct exec_shape *shape, void **parameters,
+                       void **extra) {
+    CUDA_ENTER(call, cuda_enter_stream(stream));
+    return launch_in(&call, stream, function, shape, parameters, extra, NULL);
 }
 
 CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                         unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream, void **parameters,
                         void **extra) {
-    const struct request request = {
-        .function = function,
-        .grid = {grid_x, grid_y, grid_z},
-        .block = {block_x, block_y, block_z},
-        .shared_bytes = shared_bytes,
-        .parameters = parameters,
-        .extra = extra,
-    };
-    return launch(stream, &request);
+    const struct exec_shape shape = {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, false};
+    return launch(stream, function, &shape, parameters, extra);
 }
 
 CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                                    unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
                                    CUstream stream, void **parameters) {
-    const struct request request = {
-        .function = function,
-        .grid = {grid_x, grid_y, grid_z},
-        .block = {block_x, block_y, block_z},
-        .shared_bytes = shared_bytes,
-        .parameters = parameters,
-        .is_cooperative = true,
-    };
-    return launch(stream, &request);
+    const struct exec_shape shape = {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, true};
+    return launch(stream, function, &shape, parameters, NULL);
 }
 
 /* ---- Launches with attributes ----------------------------------------------------------------------------------- */
 
 /* Attributes that are only hints are ignored. */
 static CUresult apply_attribute(const struct cuda_call *call, const CUlaunchAttribute *attribute,
-                                struct request *request) {
+                                struct exec_shape *shape) {
     const CUlaunchAttributeValue *value = &attribute->value;
     switch (attribute->id) {
     case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
-        request->is_cooperative = value->cooperative != 0;
+        shape->is_cooperative = value->cooperative != 0;
         return CUDA_SUCCESS;
     case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
         if (value->clusterDim.x == 1 && value->clusterDim.y == 1 && value->clusterDim.z == 1)
@@ -302,26 +232,32 @@ static void record_events(struct cuda_call *call, const CUlaunchConfig *config) 
             record_event(call, config->attrs[i].value.launchCompletionEvent.event);
 }
 
-CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **parameters, void **extra) {
+/* For our runtime, which has another error for launches that no kernel can have. */
+CUresult cuHeddleLaunch(const CUlaunchConfig *config, CUfunction function, void **parameters, void **extra,
+                        bool *is_impossible);
+
+CUresult cuHeddleLaunch(const CUlaunchConfig *config, CUfunction function, void **parameters, void **extra,
+                        bool *is_impossible) {
     if (!config || (config->numAttrs && !config->attrs))
         return CUDA_ERROR_INVALID_VALUE;
     CUDA_ENTER(call, cuda_enter_stream(config->hStream));
-    struct request request = {
-        .function = function,
+    struct exec_shape shape = {
         .grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
         .block = {config->blockDimX, config->blockDimY, config->blockDimZ},
-        .shared_bytes = config->sharedMemBytes,
-        .parameters = parameters,
-        .extra = extra,
+        .dynamic_shared_bytes = config->sharedMemBytes,
     };
     for (unsigned i = 0; i < config->numAttrs; i++) {
-        CUresult result = apply_attribute(&call, &config->attrs[i], &request);
+        CUresult result = apply_attribute(&call, &config->attrs[i], &shape);
         if (result != CUDA_SUCCESS)
             return result;
     }
-    CUresult result = launch_in(&call, config->hStream, &request);
+    CUresult result = launch_in(&call, config->hStream, function, &shape, parameters, extra, is_impossible);
     record_events(&call, config);
     return result;
+}
+
+CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **parameters, void **extra) {
+    return cuHeddleLaunch(config, function, parameters, extra, NULL);
 }
 
 CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void *user) {

@@ -8,7 +8,8 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfun
     if (!blocks || block_threads <= 0 || flags & ~(unsigned)CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE)
         return CUDA_ERROR_INVALID_VALUE;
     *blocks = 0;
-    if (shared_bytes <= found->max_dynamic_shared && (uint32_t)block_threads <= gpu_config(call.gpu)->threads_per_block)
+    if (shared_bytes <= gpu_kernel_most_dynamic_shared(found->kernel) &&
+        (uint32_t)block_threads <= gpu_config(call.gpu)->threads_per_block)
         *blocks = (int)gpu_kernel_occupancy(call.gpu, found->kernel, (uint32_t)block_threads, (uint32_t)shared_bytes);
     return CUDA_SUCCESS;
 }

@@ -9,16 +9,15 @@ CUresult cuFuncSetBlockShape(CUfunction function, int x, int y, int z) {
     CUDA_FIND(struct CUfunc_st, found, cuda_find_function(&call, function));
     if (x <= 0 || y <= 0 || z <= 0)
         return CUDA_ERROR_INVALID_VALUE;
-    found->block[0] = (uint32_t)x;
-    found->block[1] = (uint32_t)y;
-    found->block[2] = (uint32_t)z;
+    memcpy(found->next.shape.block, (uint32_t[]){(uint32_t)x, (uint32_t)y, (uint32_t)z},
+           sizeof(found->next.shape.block));
     return CUDA_SUCCESS;
 }
 
 CUresult cuFuncSetSharedSize(CUfunction function, unsigned bytes) {
     CUDA_ENTER(call, cuda_enter_context());
     CUDA_FIND(struct CUfunc_st, found, cuda_find_function(&call, function));
-    found->shared_bytes = bytes;
+    found->next.shape.dynamic_shared_bytes = bytes;
     return CUDA_SUCCESS;
 }
 
@@ -35,9 +34,9 @@ static CUresult set_parameter(CUfunction function, int offset, const void *value
     uint64_t size = gpu_kernel_function(found->kernel)->parameter_bytes;
     if (!value || offset < 0 || bytes > size || (uint64_t)offset > size - bytes)
         return CUDA_ERROR_INVALID_VALUE;
-    if (!found->parameter)
-        found->parameter = cuda_allocate(size);
-    memcpy(found->parameter + offset, value, bytes);
+    if (!found->next.parameters)
+        found->next.parameters = cuda_allocate(size);
+    memcpy((unsigned char *)found->next.parameters + offset, value, bytes);
     return CUDA_SUCCESS;
 }
 
@@ -54,22 +53,21 @@ CUresult cuParamSetv(CUfunction function, int offset, void *value, unsigned byte
 }
 
 CUresult cuLaunchGridAsync(CUfunction function, int width, int height, CUstream stream) {
-    struct CUfunc_st set;
+    struct gpu_launch set;
     size_t bytes;
     {
         CUDA_ENTER(call, cuda_enter_context());
-        const struct CUfunc_st *found = cuda_find_function(&call, function);
-        if (!found)
-            return CUDA_ERROR_INVALID_HANDLE;
-        set = *found;
+        CUDA_FIND(const struct CUfunc_st, found, cuda_find_function(&call, function));
+        set = found->next;
         bytes = gpu_kernel_function(found->kernel)->parameter_bytes;
     }
-    if (width <= 0 || height <= 0 || !set.block[0] || (bytes && !set.parameter))
+    const uint32_t *block = set.shape.block;
+    if (width <= 0 || height <= 0 || !block[0] || (bytes && !set.parameters))
         return CUDA_ERROR_INVALID_VALUE;
-    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, set.parameter, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
+    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, set.parameters, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
                      CU_LAUNCH_PARAM_END};
-    return cuLaunchKernel(function, (unsigned)width, (unsigned)height, 1, set.block[0], set.block[1], set.block[2],
-                          set.shared_bytes, stream, NULL, extra);
+    return cuLaunchKernel(function, (unsigned)width, (unsigned)height, 1, block[0], block[1], block[2],
+                          set.shape.dynamic_shared_bytes, stream, NULL, extra);
 }
 
 CUresult cuLaunchGrid(CUfunction function, int width, int height) {

@@ -13,8 +13,8 @@ static int max_threads(const struct gpu_config *config, const struct CUfunc_st *
     const struct ptx_function *ptx = gpu_kernel_function(function->kernel);
     uint32_t registers = gpu_kernel_program(function->kernel)->registers_per_thread;
     uint64_t threads = config->threads_per_block;
-    if (registers && config->registers_per_block / registers < threads)
-        threads = config->registers_per_block / registers / 32 * 32;
+    if (registers && config->registers_per_block / registers < threads) /* whole warps */
+        threads = config->registers_per_block / registers / config->sm.warp_size * config->sm.warp_size;
     const uint32_t *bound = ptx->required_threads[0] ? ptx->required_threads : ptx->max_threads;
     if (!bound[0])
         return (int)threads;
@@ -65,7 +65,7 @@ CUresult cuda_function_attribute(const struct cuda_call *call, const struct CUfu
         *value = 10 * CUDA_COMPUTE_MAJOR + CUDA_COMPUTE_MINOR;
         return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-        *value = (int)function->max_dynamic_shared;
+        *value = (int)gpu_kernel_most_dynamic_shared(function->kernel);
         return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
         *value = function->carveout;
@@ -95,7 +95,7 @@ CUresult cuda_function_set_attribute(const struct cuda_call *call, struct CUfunc
                 call, CUDA_ERROR_INVALID_VALUE,
                 "kernel '%s': %d bytes of dynamic and %u of static shared memory are more than the %u of a block",
                 gpu_kernel_name(function->kernel), value, used, limit);
-        function->max_dynamic_shared = (uint32_t)value;
+        gpu_kernel_set_most_dynamic_shared(function->kernel, (uint32_t)value);
         return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
         if (value < CU_SHAREDMEM_CARVEOUT_DEFAULT || value > CU_SHAREDMEM_CARVEOUT_MAX_SHARED)

@@ -141,7 +141,7 @@ CUresult cuda_module_load_file(struct cuda_call *call, struct CUmod_st **module,
 
 void cuda_module_destroy(struct cuda_state *state, struct CUmod_st *module) {
     for (unsigned i = 0; i < module->n_functions; i++) {
-        free(module->function[i]->parameter);
+        free(module->function[i]->next.parameters);
         cuda_object_delete(state, module->function[i]);
     }
     for (unsigned i = 0; i < module->n_references; i++)
@@ -165,7 +165,7 @@ static struct CUfunc_st *new_function(struct cuda_call *call, struct CUmod_st *m
     function->kernel = kernel;
     function->carveout = CU_SHAREDMEM_CARVEOUT_DEFAULT;
     uint32_t limit = gpu_config(call->gpu)->shared_bytes_per_block, used = gpu_kernel_program(kernel)->shared_bytes;
-    function->max_dynamic_shared = used < limit ? limit - used : 0;
+    gpu_kernel_set_most_dynamic_shared(kernel, used < limit ? limit - used : 0);
     if (!module->function)
         module->function = cuda_allocate(gpu_module_ptx(module->gpu)->n_functions * sizeof(*module->function));
     module->function[module->n_functions++] = function;

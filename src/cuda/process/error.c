@@ -47,6 +47,7 @@ CUresult cuda_result_of(enum gpu_status status) {
     case GPU_OUT_OF_MEMORY:
         return CUDA_ERROR_OUT_OF_MEMORY;
     case GPU_INVALID_VALUE:
+    case GPU_INVALID_SHAPE:
         return CUDA_ERROR_INVALID_VALUE;
     case GPU_INVALID_PTX:
         return CUDA_ERROR_INVALID_PTX;
@@ -54,6 +55,8 @@ CUresult cuda_result_of(enum gpu_status status) {
         return CUDA_ERROR_NOT_FOUND;
     case GPU_LAUNCH_OUT_OF_RESOURCES:
         return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+    case GPU_COOPERATIVE_TOO_LARGE:
+        return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
     case GPU_NOT_SUPPORTED:
         return CUDA_ERROR_NOT_SUPPORTED;
     case GPU_ILLEGAL_ADDRESS:

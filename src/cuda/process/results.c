@@ -116,8 +116,8 @@ static json_t *launches(const struct cuda_state *state) {
     for (uint32_t i = 0; i < state->n_launches && i < count; i++) {
         json_t *object = json_object();
         json_object_set_new(object, "name", json_string(launch[i].kernel));
-        json_object_set_new(object, "grid", shape(launch[i].grid));
-        json_object_set_new(object, "block", shape(launch[i].block));
+        json_object_set_new(object, "grid", shape(launch[i].shape.grid));
+        json_object_set_new(object, "block", shape(launch[i].shape.block));
         if (gpu_config(state->gpu)->machine && !launch[i].is_timed)
             json_object_set_new(object, "timed", json_false());
         add_counters(object, &launch[i].counters);
@@ -181,8 +181,8 @@ static json_t *profiles(const struct cuda_state *state) {
     for (uint32_t i = 0; i < count; i++) {
         json_t *object = json_object(), *branches = json_array();
         json_object_set_new(object, "name", json_string(profile[i].kernel));
-        json_object_set_new(object, "grid", shape(profile[i].grid));
-        json_object_set_new(object, "block", shape(profile[i].block));
+        json_object_set_new(object, "grid", shape(profile[i].shape.grid));
+        json_object_set_new(object, "block", shape(profile[i].shape.block));
         json_object_set_new(object, "launches", json_integer(profile[i].n_launches));
         for (uint32_t k = 0; k < profile[i].n_branches; k++) {
             const struct gpu_branch *branch = &profile[i].branch[k];

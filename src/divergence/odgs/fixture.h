@@ -78,6 +78,6 @@ static inline uint64_t odgs_threads_of(struct fixture *f, const struct divergenc
 
 static inline void odgs_expect_results(struct fixture *f) {
     fixture_run(f);
-    for (uint32_t i = 0; i < f->grid.grid[0] * f->grid.block[0]; i++)
-        assert_int_equal(fixture_u32(f, f->parameter[0])[i], odgs_expected(i % f->grid.block[0]));
+    for (uint32_t i = 0; i < f->grid.shape.grid[0] * f->grid.shape.block[0]; i++)
+        assert_int_equal(fixture_u32(f, f->parameter[0])[i], odgs_expected(i % f->grid.shape.block[0]));
 }

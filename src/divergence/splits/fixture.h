@@ -167,7 +167,7 @@ static inline void splits_outcome(void *user, const struct divergence_group *gro
 static inline void splits_check_one(const struct divergence_ops *ops, const char *model,
                                     const struct fixture_shape *shape, uint64_t seed) {
     struct fixture *f = fixture_open(ops, model, SPLITS_CHASE, shape);
-    uint32_t n = f->grid.block[0] * f->grid.grid[0];
+    uint32_t n = f->grid.shape.block[0] * f->grid.shape.grid[0];
     uint64_t out = fixture_alloc(f, n * 4), table = fixture_alloc(f, 1024), misses = seed + 77;
     fixture_parameter(f, 0, out);
     fixture_parameter(f, 1, table);

@@ -156,7 +156,7 @@ static void fixture_block_ended(void *handle, struct divergence_block *block) {
 bool fixture_pull_block(void *handle, uint64_t cycle) {
     struct fixture_sm *sm = handle;
     struct fixture *f = sm->f;
-    for (uint32_t i = 0; i < f->blocks_per_sm && f->next_block < f->grid.grid[0]; i++) {
+    for (uint32_t i = 0; i < f->blocks_per_sm && f->next_block < f->grid.shape.grid[0]; i++) {
         struct fixture_block *entry = &sm->block[i];
         if (entry->is_in_flight)
             continue;

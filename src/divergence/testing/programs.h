@@ -222,7 +222,7 @@ static const struct program programs[] = {
 static inline void programs_check(const struct divergence_ops *ops, const char *model, const struct program *program,
                                   const struct fixture_shape *shape, uint64_t seed, bool is_lane_aware) {
     struct fixture *f = fixture_open(ops, model, program->text, shape);
-    uint32_t n_threads = f->grid.block[0], n_blocks = f->grid.grid[0];
+    uint32_t n_threads = f->grid.shape.block[0], n_blocks = f->grid.shape.grid[0];
     uint64_t out = fixture_alloc(f, (uint64_t)n_threads * n_blocks * 4);
     fixture_parameter(f, 0, out);
     f->label = program->name;

@@ -53,7 +53,7 @@ void fixture_idle(struct fixture *f) {
     }
     if (!is_something_ahead)
         fail_msg("%s: deadlock at cycle %llu: %u of %u blocks have ended, and no group can go on",
-                 f->label ? f->label : "", (unsigned long long)f->cycle, f->n_finished, f->grid.grid[0]);
+                 f->label ? f->label : "", (unsigned long long)f->cycle, f->n_finished, f->grid.shape.grid[0]);
     f->cycle++;
     for (uint32_t k = 0; k < f->n_sms && f->ops->memory && f->ops->memory->idle; k++) {
         f->ops->memory->idle(f->sm[k].model, f->cycle);
@@ -65,12 +65,13 @@ bool fixture_is_done(const struct fixture *f) {
     for (uint32_t k = 0; k < f->n_sms; k++)
         if (f->sm[k].cx.fault.kind)
             return true;
-    return f->n_finished == f->grid.grid[0];
+    return f->n_finished == f->grid.shape.grid[0];
 }
 
 static void fixture_count_step(struct fixture *f) {
     if (f->most_steps-- == 0)
-        fail_msg("%s: no end: %u of %u blocks have ended", f->label ? f->label : "", f->n_finished, f->grid.grid[0]);
+        fail_msg("%s: no end: %u of %u blocks have ended", f->label ? f->label : "", f->n_finished,
+                 f->grid.shape.grid[0]);
 }
 
 void fixture_run(struct fixture *f) {

@@ -25,9 +25,9 @@ static void get_parameter_buffer(struct exec_context *cx, const struct exec_oper
     const struct exec_memory *memory = cx->grid->memory;
     EXEC_FOR_ACTIVE(l, o->mask) {
         struct exec_child child = {.function = exec_call_argument(cx, 0, l),
-                                   .shared_bytes = (uint32_t)exec_call_argument(cx, 3, l)};
-        bool is_right = read_bytes(cx, 1, l, child.grid, sizeof(child.grid)) &&
-                        read_bytes(cx, 2, l, child.block, sizeof(child.block));
+                                   .shape.dynamic_shared_bytes = (uint32_t)exec_call_argument(cx, 3, l)};
+        bool is_right = read_bytes(cx, 1, l, child.shape.grid, sizeof(child.shape.grid)) &&
+                        read_bytes(cx, 2, l, child.shape.block, sizeof(child.shape.block));
         bool is_served = is_right && memory->new_child;
         exec_call_result(cx, is_served ? memory->new_child(memory->user, cx->grid->program, &child) : 0, l);
     }

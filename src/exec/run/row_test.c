@@ -87,8 +87,8 @@ static void machine_open(struct machine *m, struct exec_program *program) {
                                  .memory = &m->memory,
                                  .parameters = (const unsigned char *)m->parameter,
                                  .parameter_bytes = sizeof m->parameter,
-                                 .grid = {1, 1, 1},
-                                 .block = {N_THREADS, 1, 1},
+                                 .shape.grid = {1, 1, 1},
+                                 .shape.block = {N_THREADS, 1, 1},
                                  .local_bytes = program->local_bytes};
     m->block.grid = &m->grid;
     for (uint32_t r = 0; r < N_ROWS; r++) {

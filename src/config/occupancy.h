@@ -1,0 +1,35 @@
+/* Occupancy: how many blocks of a kernel an SM holds at once. The driver's queries, the check of a launch and the SM's
+ * own admission of blocks all use this rule. */
+#pragma once
+
+#include <stdint.h>
+
+struct config_machine;
+
+/* The resources of an SM that blocks share. Threads and registers go to whole warps. */
+struct config_capacity {
+    uint32_t warp_size, threads, blocks;
+    uint32_t registers; /* 0: as many as its threads need */
+    uint32_t shared_bytes;
+    uint32_t shared_reserved_bytes; /* for each block, in addition to its own */
+};
+
+/* The needs of one block. */
+struct config_demand {
+    uint32_t threads, registers_per_thread, shared_bytes;
+};
+
+/* A resource of which an SM has too little for one block. */
+struct config_shortage {
+    const char *what; /* "threads" */
+    uint64_t need, have;
+};
+
+struct config_capacity config_capacity_of(const struct config_machine *machine);
+
+/* Returns the registers that an SM gives to this many threads; 0: they are no limit. */
+uint64_t config_registers(const struct config_capacity *sm, uint32_t threads, uint32_t registers_per_thread);
+
+/* Returns the number of blocks. If it is 0, *shortage says why; it may be NULL. */
+uint32_t config_occupancy(const struct config_capacity *sm, const struct config_demand *block,
+                          struct config_shortage *shortage);
