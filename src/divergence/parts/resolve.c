@@ -158,10 +158,10 @@ struct divergence_outcome divergence_resolve(struct exec_context *cx, uint32_t p
         return (struct divergence_outcome){.effect = is_branch ? DIVERGENCE_BRANCHES : DIVERGENCE_PASSES,
                                            .target = pc + 1};
     }
-    for (uint32_t i = 0; i < n_rows && !cx->fault.kind; i++)
+    struct divergence_outcome outcome = outcome_of(cx->grid->program, pc);
+    for (uint32_t i = 0; i < n_rows && !cx->fault.kind && !divergence_has_to_wait(&outcome); i++)
         if (taken[i])
             execute(cx, pc, &rows[i], taken[i], next[i]);
-    struct divergence_outcome outcome = outcome_of(cx->grid->program, pc);
     if (outcome.effect == DIVERGENCE_BRANCHES)
         compare_targets(&outcome, pc, n_rows, active, taken, next);
     return outcome;
@@ -187,15 +187,13 @@ struct divergence_outcome divergence_resolve_lanes(struct exec_context *cx, uint
 
 uint32_t divergence_same_row(const struct exec_threads *threads, uint32_t among, uint32_t *home) {
     const struct exec_row *row = threads->row[__builtin_ctz(among)];
-    uint32_t same = 0;
-    *home = 0;
+    uint32_t same = 0, at_home = 0;
     for (uint32_t left = among; left; left &= left - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(left);
-        if (threads->row[lane] != row)
-            continue;
-        same |= 1u << lane;
-        *home |= 1u << threads->lane[lane];
+        uint32_t lane = (uint32_t)__builtin_ctz(left), is_same = threads->row[lane] == row;
+        same |= is_same << lane;
+        at_home |= is_same << threads->lane[lane];
     }
+    *home = at_home;
     return same;
 }
 
@@ -217,6 +215,11 @@ struct divergence_outcome divergence_resolve_threads(struct exec_context *cx, ui
         return outcome;
     }
     exec_threads_send_home(cx, threads, pc, active); /* rows execute these */
+    outcome = outcome_of(cx->grid->program, pc);
+    if (divergence_has_to_wait(&outcome)) {
+        set_lanes(next, active, pc + 1);
+        return outcome;
+    }
     for (uint32_t left = taken, lanes, home; left && !cx->fault.kind; left &= ~lanes) {
         uint32_t home_next[EXEC_LANES];
         lanes = divergence_same_row(threads, left, &home);
@@ -224,7 +227,6 @@ struct divergence_outcome divergence_resolve_threads(struct exec_context *cx, ui
         for (uint32_t rest = lanes; rest; rest &= rest - 1)
             next[__builtin_ctz(rest)] = home_next[threads->lane[__builtin_ctz(rest)]];
     }
-    outcome = outcome_of(cx->grid->program, pc);
     if (outcome.effect == DIVERGENCE_BRANCHES)
         compare_targets(&outcome, pc, 1, &active, &taken, (uint32_t(*)[EXEC_LANES])next);
     set_lanes(next, active & ~taken, pc + 1);
