@@ -83,8 +83,8 @@ static void begin_grid(void *user) {
         if (insn->kind == EXEC_KIND_BRANCH)
             begins[insn->target] = true;
         if (insn->kind == EXEC_KIND_BRANCH_INDEXED)
-            for (uint32_t i = 1; i <= program->branch_table[insn->target][0]; i++)
-                begins[program->branch_table[insn->target][i]] = true;
+            for (uint32_t i = 1; i <= program->branch_table[insn->branch_table][0]; i++)
+                begins[program->branch_table[insn->branch_table][i]] = true;
         bool is_branch = insn->kind == EXEC_KIND_BRANCH || insn->kind == EXEC_KIND_BRANCH_INDEXED;
         if (is_branch && insn->reconvergence != EXEC_NO_PC)
             begins[insn->reconvergence] = true;

@@ -98,15 +98,21 @@ struct exec_insn {
         exec_act_fn *act;
     };
     struct exec_operand operand[EXEC_MAX_OPERANDS]; /* destinations first, then sources */
-    uint32_t imm;                                   /* immediate of a modifier, or the address offset (int32_t) */
     union {
-        uint32_t target; /* branch, call: program counter; call builtin/indirect, brx: index into the program's side
-                            tables */
+        uint32_t imm;       /* immediate of a modifier, or the address offset (int32_t) */
+        uint32_t call_site; /* calls of any kind: index into the program's call_site */
+    };
+    union {
+        uint32_t target;       /* branch, call: program counter */
+        uint32_t branch_table; /* indexed branch: index into the program's branch_table */
         struct exec_access access;
     };
-    uint32_t reconvergence;    /* branch: its reconvergence point, EXEC_NO_PC at the function's end; barrier: enum
-                                  exec_barrier_mode; matrix instruction: index into the program's matrix; memory and
-                                  textures: number of its extra operands, 0: none */
+    union {
+        uint32_t reconvergence; /* branch: program counter, EXEC_NO_PC at the function's end */
+        uint32_t barrier_mode;  /* barrier: enum exec_barrier_mode */
+        uint32_t matrix;        /* matrix instruction: index into the program's matrix */
+        uint32_t extra;         /* memory, textures: number of the program's extra that holds more sources; 0: none */
+    };
     struct exec_operand guard; /* predicate; offset 0 (never allocated) without a guard */
     uint8_t kind, n_dst, n_src, flags;
     uint8_t opcode;      /* enum ptx_opcode: for classes, messages, timing */
@@ -438,7 +444,7 @@ exec_act_fn *exec_select_matrix(const struct ptx_instruction *insn);
 enum exec_kind exec_matrix_kind(const struct ptx_instruction *insn);
 enum exec_kind exec_extension_kind(enum ptx_opcode opcode);
 /* Returns a function that the runtime provides (vprintf, malloc, free, __assertfail, launches), or NULL for another
- * name. The instruction's target is its call site, which holds its arguments. */
+ * name. The instruction's call site holds its arguments. */
 exec_act_fn *exec_select_builtin(const char *name);
 exec_act_fn *exec_select_device_runtime(const char *name); /* device_runtime.c */
 

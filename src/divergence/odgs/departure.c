@@ -39,7 +39,7 @@ static bool successor_does(const struct exec_program *program, const uint8_t *re
     case EXEC_KIND_CALL:
         return reaches[insn->target] || falls;
     case EXEC_KIND_BRANCH_INDEXED: {
-        const uint32_t *table = program->branch_table[insn->target];
+        const uint32_t *table = program->branch_table[insn->branch_table];
         for (uint32_t i = 0; i < table[0]; i++)
             falls |= reaches[table[1 + i]];
         return falls;

@@ -11,7 +11,7 @@ void divergence_barrier_result(struct exec_row *row, const struct exec_insn *ins
                                uint32_t mask) {
     if (!insn->n_dst)
         return;
-    uint32_t value = exec_barrier_result(barrier, insn->reconvergence);
+    uint32_t value = exec_barrier_result(barrier, insn->barrier_mode);
     unsigned char *lanes = row->base[insn->operand[0].base] + insn->operand[0].offset;
     if (insn->operand[0].width == PTX_WIDTH_PRED) {
         uint32_t *predicate = (uint32_t *)lanes;
@@ -39,7 +39,7 @@ bool divergence_barrier_is_complete(const struct exec_context *cx, const struct 
  * arrival of the thread is open. */
 bool divergence_barrier_waits(const struct exec_context *cx, const struct exec_cta *cta, const struct exec_row *row,
                               uint32_t pc, uint32_t mask) {
-    enum exec_barrier_mode mode = (enum exec_barrier_mode)cx->grid->program->code[pc].reconvergence;
+    enum exec_barrier_mode mode = (enum exec_barrier_mode)cx->grid->program->code[pc].barrier_mode;
     if (mode == EXEC_BARRIER_WAIT)
         return cta->barrier[EXEC_CLUSTER_BARRIER].arrived[row->index] & mask;
     return mode != EXEC_BARRIER_ARRIVE;
@@ -47,14 +47,14 @@ bool divergence_barrier_waits(const struct exec_context *cx, const struct exec_c
 
 /* bar.arrive has a thread count, barrier.cluster.arrive does not. */
 static bool is_of_cluster(const struct exec_insn *insn) {
-    return insn->reconvergence == EXEC_BARRIER_WAIT || (insn->reconvergence == EXEC_BARRIER_ARRIVE && insn->n_src == 1);
+    return insn->barrier_mode == EXEC_BARRIER_WAIT || (insn->barrier_mode == EXEC_BARRIER_ARRIVE && insn->n_src == 1);
 }
 
 int divergence_barrier_arrive(struct exec_context *cx, struct exec_cta *cta, struct exec_row *row, uint32_t pc,
                               uint32_t mask) {
     const struct exec_insn *insn = &cx->grid->program->code[pc];
     uint32_t lane = (uint32_t)__builtin_ctz(mask), number = divergence_barrier_number(row, insn, lane);
-    bool reduces = insn->reconvergence >= EXEC_BARRIER_POPC;
+    bool reduces = insn->barrier_mode >= EXEC_BARRIER_POPC;
     uint32_t expected = 0, predicate = 0;
     cx->insn = insn; /* for a fault's report */
     cx->row = row;
@@ -68,7 +68,7 @@ int divergence_barrier_arrive(struct exec_context *cx, struct exec_cta *cta, str
                     (insn->imm & 1 ? ~0u : 0);
     if (number >= EXEC_CLUSTER_BARRIER && !is_of_cluster(insn))
         fault(cx, mask, "a block has barriers 0 to 15");
-    if (cx->fault.kind || insn->reconvergence == EXEC_BARRIER_WAIT)
+    if (cx->fault.kind || insn->barrier_mode == EXEC_BARRIER_WAIT)
         return DIVERGENCE_NO_BARRIER;
     if (!exec_barrier_arrive(&cta->barrier[number], row->index, mask, predicate, expected)) {
         fault(cx, mask, "threads arrived at one barrier with different thread counts");

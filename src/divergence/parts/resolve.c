@@ -23,7 +23,7 @@ bool divergence_pcs_agree(const uint32_t next[EXEC_LANES], uint32_t lanes) {
 static void branch_indexed(const struct exec_context *cx, const struct exec_row *row, uint32_t pc, uint32_t mask,
                            uint32_t next[EXEC_LANES]) {
     const struct exec_insn *insn = &cx->grid->program->code[pc];
-    const uint32_t *table = cx->grid->program->branch_table[insn->target];
+    const uint32_t *table = cx->grid->program->branch_table[insn->branch_table];
     const uint32_t *index = divergence_lanes(row, insn->operand[0]);
     for (uint32_t left = mask; left; left &= left - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(left);
@@ -34,7 +34,7 @@ static void branch_indexed(const struct exec_context *cx, const struct exec_row 
 static void call_indirect(struct exec_context *cx, struct exec_row *row, uint32_t pc, uint32_t mask,
                           uint32_t next[EXEC_LANES]) {
     const struct exec_program *program = cx->grid->program;
-    const struct exec_call_site *site = &program->call_site[program->code[pc].imm];
+    const struct exec_call_site *site = &program->call_site[program->code[pc].call_site];
     uint64_t address[EXEC_LANES]; /* a copy: entering a function may write the register */
     memcpy(address, divergence_lanes(row, site->target), sizeof address);
     for (uint32_t left = mask, same; left && !cx->fault.kind; left &= ~same) {

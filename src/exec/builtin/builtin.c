@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 static const struct exec_call_site *site_of(const struct exec_context *cx) {
-    return &cx->grid->program->call_site[cx->insn->target];
+    return &cx->grid->program->call_site[cx->insn->call_site];
 }
 
 static bool has_arguments(struct exec_context *cx, const struct exec_operands *o, const char *name, uint32_t n) {

@@ -10,7 +10,7 @@ enum { ERROR_INVALID_VALUE = 1, STREAM_HANDLE = 0x100 };
 
 /* Copies an argument of any size. Returns false if it has fewer bytes. */
 static bool read_bytes(const struct exec_context *cx, uint32_t k, unsigned lane, void *to, uint32_t bytes) {
-    const struct exec_call_site *site = &cx->grid->program->call_site[cx->insn->target];
+    const struct exec_call_site *site = &cx->grid->program->call_site[cx->insn->call_site];
     if (k >= site->n_arguments || !site->argument[k].from_frame || site->argument[k].bytes < bytes)
         return false;
     const struct exec_row *row = exec_row_at(cx, lane);

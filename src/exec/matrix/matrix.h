@@ -76,7 +76,7 @@ void exec_matrix_multiply(struct exec_context *cx, const struct exec_operands *o
 void exec_matrix_move(struct exec_context *cx, const struct exec_operands *o); /* movmatrix */
 
 static inline const struct exec_matrix *exec_matrix_of(const struct exec_context *cx) {
-    return cx->grid->program->matrix[cx->insn->reconvergence];
+    return cx->grid->program->matrix[cx->insn->matrix];
 }
 
 static inline void *exec_matrix_lanes(const struct exec_context *cx, struct exec_operand operand) {

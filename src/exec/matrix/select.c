@@ -118,6 +118,6 @@ void exec_link_matrix(struct exec_linker *linker, uint32_t function_number, cons
         add_registers(linker, function_number, &insn->operand[1], PTX_B32, matrix);
     if (out->kind == EXEC_KIND_WARP_MEMORY)
         set_access(insn, out);
-    out->reconvergence = program->n_matrices;
+    out->matrix = program->n_matrices;
     program->matrix[program->n_matrices++] = matrix;
 }

@@ -356,22 +356,22 @@ static void decode_control(struct exec_linker *linker, uint32_t function_number,
         out->target = function->first_pc + insn->operand[0].target;
         break;
     case EXEC_KIND_BRANCH_INDEXED:
-        out->target = branch_table(linker, function_number, insn);
+        out->branch_table = branch_table(linker, function_number, insn);
         break;
     case EXEC_KIND_CALL: {
-        out->imm = exec_link_call_site(linker, function_number, insn);
+        out->call_site = exec_link_call_site(linker, function_number, insn);
         uint32_t callee = linker->program->function_number[insn->call->target.function->index];
         out->target = linker->program->function[callee].first_pc;
         break;
     }
     case EXEC_KIND_CALL_INDIRECT:
-        out->imm = exec_link_call_site(linker, function_number, insn);
+        out->call_site = exec_link_call_site(linker, function_number, insn);
         break;
     case EXEC_KIND_CALL_BUILTIN:
-        out->target = exec_link_call_site(linker, function_number, insn);
+        out->call_site = exec_link_call_site(linker, function_number, insn);
         break;
     case EXEC_KIND_BARRIER:
-        out->reconvergence = barrier_mode(insn);
+        out->barrier_mode = barrier_mode(insn);
         break;
     default:
         break;
@@ -440,7 +440,7 @@ void exec_decode(struct exec_linker *linker, uint32_t function_number, const str
         struct exec_extra *extra = &linker->program->extra[linker->program->n_extras++];
         for (extra->n = 0; extra->n < flat->n_extra; extra->n++)
             extra->operand[extra->n] = exec_value_operand(linker, function_number, &flat->extra[extra->n]);
-        out->reconvergence = linker->program->n_extras;
+        out->extra = linker->program->n_extras;
     }
     if (reads_special(flat, PTX_SPECIAL_CLOCK, PTX_SPECIAL_GLOBALTIMER_HI))
         out->flags |= EXEC_FLAG_READS_CLOCK;

@@ -27,15 +27,15 @@ static bool is_call(const struct exec_insn *insn) {
 static const struct exec_operand *fragments_of(const struct exec_program *program, const struct exec_insn *insn,
                                                uint32_t *n) {
     bool is_matrix = ptx_opcode_family((enum ptx_opcode)insn->opcode) == PTX_FAMILY_MATRIX;
-    const struct exec_matrix *matrix = is_matrix ? program->matrix[insn->reconvergence] : NULL;
+    const struct exec_matrix *matrix = is_matrix ? program->matrix[insn->matrix] : NULL;
     *n = matrix ? matrix->n_registers : 0;
     return matrix ? matrix->reg : NULL;
 }
 
 /* Returns the operands that do not fit into the instruction; n is 0 if there are none. */
 static struct exec_extra extra_of(const struct exec_program *program, const struct exec_insn *insn) {
-    bool has_extra = insn->kind == EXEC_KIND_CONTEXT && insn->reconvergence;
-    return has_extra ? program->extra[insn->reconvergence - 1] : (struct exec_extra){.n = 0};
+    bool has_extra = insn->kind == EXEC_KIND_CONTEXT && insn->extra;
+    return has_extra ? program->extra[insn->extra - 1] : (struct exec_extra){.n = 0};
 }
 
 /* --- registers --- */
@@ -118,7 +118,8 @@ static void add_from_next(const struct pass *pass, uint64_t *bits, uint32_t pc) 
         add_from(pass, bits, pc + 1);
     if (insn->kind == EXEC_KIND_BRANCH)
         add_from(pass, bits, insn->target);
-    const uint32_t *table = insn->kind == EXEC_KIND_BRANCH_INDEXED ? pass->program->branch_table[insn->target] : NULL;
+    const uint32_t *table =
+        insn->kind == EXEC_KIND_BRANCH_INDEXED ? pass->program->branch_table[insn->branch_table] : NULL;
     for (uint32_t i = 1; table && i <= table[0]; i++)
         add_from(pass, bits, table[i]);
 }

@@ -9,7 +9,7 @@ static bool is_carried(const struct exec_context *cx, struct exec_operand operan
 }
 
 void *exec_extra_at(const struct exec_context *cx, unsigned k, unsigned lane) {
-    struct exec_operand operand = cx->grid->program->extra[cx->insn->reconvergence - 1].operand[k];
+    struct exec_operand operand = cx->grid->program->extra[cx->insn->extra - 1].operand[k];
     size_t bytes = exec_slot_bytes(operand);
     if (cx->row)
         return (unsigned char *)exec_lanes_of(cx->row, operand) + lane * bytes;

@@ -91,7 +91,7 @@ static void copy_values(const struct exec_copy *copy, uint32_t n_copies, struct 
 void exec_enter_function(struct exec_context *cx, struct exec_row *row, uint32_t pc, uint32_t callee, uint32_t mask) {
     const struct exec_program *program = cx->grid->program;
     const struct exec_insn *insn = &program->code[pc];
-    const struct exec_call_site *site = &program->call_site[insn->imm];
+    const struct exec_call_site *site = &program->call_site[insn->call_site];
     const struct exec_function *caller = &program->function[site->caller];
     cx->row = row; /* a fault names a lane of this row */
     for (uint32_t left = mask; left; left &= left - 1) {
@@ -104,7 +104,7 @@ void exec_enter_function(struct exec_context *cx, struct exec_row *row, uint32_t
         }
         struct exec_frame_header header;
         memcpy(&header, local + frame, sizeof header);
-        header = (struct exec_frame_header){pc + 1, frame, insn->imm, header.depth + 1};
+        header = (struct exec_frame_header){pc + 1, frame, insn->call_site, header.depth + 1};
         memcpy(local + next, &header, sizeof header);
         if (insn->flags & EXEC_FLAG_SAVES)
             move_registers(caller, row, lane, local + frame + caller->save_offset, true);

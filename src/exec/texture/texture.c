@@ -38,7 +38,7 @@ static uint32_t source(const struct exec_context *cx, const struct exec_operands
 
 /* The number of sources after the handle. */
 static unsigned n_sources(const struct exec_context *cx) {
-    uint32_t extra = cx->insn->reconvergence;
+    uint32_t extra = cx->insn->extra;
     return cx->insn->n_src - 1u + (extra ? cx->grid->program->extra[extra - 1].n : 0);
 }
 
