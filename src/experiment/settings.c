@@ -1,6 +1,7 @@
 /* Reads the settings of a run from a map of an experiment's file. Every name is checked here, where its place is
  * known. */
 #include <stdlib.h>
+#include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -273,6 +274,8 @@ const char *experiment_settings_text(const struct experiment_settings *settings,
             text = base_arena_printf(arena, "%s%s%s", text, *text ? ", " : "", part[i]);
     for (unsigned i = 0; i < settings->set.count; i++)
         text = base_arena_printf(arena, "%s%s%s", text, *text ? ", " : "", settings->set.item[i]);
+    if (settings->sample_cycles)
+        text = base_arena_printf(arena, "%s%ssample=%" PRIu64, text, *text ? ", " : "", settings->sample_cycles);
     if (settings->size)
         text = base_arena_printf(arena, "%s%ssize %s", text, *text ? ", " : "", settings->size);
     return text;
