@@ -1,7 +1,7 @@
 /* Reads the settings of a run from a map of an experiment's file. Every name is checked here, where its place is
  * known. */
-#include <stdlib.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
