@@ -176,6 +176,64 @@ static void a_launch_and_each_block_take_time(void **state) {
     assert_int_equal(cycles_of(slow_blocks, "ret;", 8, 32), all + 7 * 50);
 }
 
+/* A grid on two of four SMs takes half of it, and one that accesses no memory takes nothing. */
+static void the_end_of_a_launch_waits_for_its_accesses(void **state) {
+    (void)state;
+    static const char *const fast[] = {"sm.count=4", NULL}, *const slow[] = {"sm.count=4", "launch.drain_cycles=100",
+                                                                             NULL};
+    static const char store[] = "ld.param.u64 %d1, [p];\nst.global.u32 [%d1], 1;\nret;";
+    uint64_t two = cycles_of(fast, store, 2, 32), four = cycles_of(fast, store, 4, 32),
+             six = cycles_of(fast, store, 6, 32);
+    assert_int_equal(cycles_of(slow, store, 2, 32), two + 50);
+    assert_int_equal(cycles_of(slow, store, 4, 32), four + 100);
+    assert_int_equal(cycles_of(slow, store, 6, 32), six + 100);
+    assert_int_equal(cycles_of(slow, "ret;", 4, 32), cycles_of(fast, "ret;", 4, 32));
+}
+
+/* Two branches whose paths are too long to become predicates: each ends where its paths meet. */
+static void paths_that_meet_take_time(void **state) {
+    (void)state;
+    static const char *const fast[] = {"lowering.target=sm_90", NULL};
+    static const char *const slow[] = {"lowering.target=sm_90", "lowering.reconverge_cycles=50", NULL};
+    static const char *const slower[] = {"lowering.target=sm_90", "lowering.reconverge_cycles=60", NULL};
+#define PATHS(n)                                                                                                       \
+    "setp.lt.u32 %p1, %r1, 16;\n@%p1 bra A" n ";\nbar.sync 1, 32;\nadd.u32 %r3, %r3, 1;\nbra.uni B" n ";\nA" n         \
+    ":\nbar.sync 1, 32;\nadd.u32 %r4, %r4, 1;\nB" n ":\nadd.u32 %r2, %r2, 1;\n"
+    static const char one[] = "mov.u32 %r1, %tid.x;\n" PATHS("1") "ret;",
+                      two[] = "mov.u32 %r1, %tid.x;\n" PATHS("1") PATHS("2") "ret;";
+#undef PATHS
+    assert_int_equal(cycles_of(slow, one, 1, 32), cycles_of(fast, one, 1, 32) + 50);
+    assert_int_equal(cycles_of(slower, two, 1, 32), cycles_of(slow, two, 1, 32) + 20);
+}
+
+/* Events of the host read the time that the clock makes of cycles. */
+static void the_clock_turns_cycles_into_time(void **state) {
+    (void)state;
+    static struct config_machine machine;
+    char message[CONFIG_ERROR_BYTES] = "";
+    for (unsigned ghz = 1; ghz <= 4; ghz += 3) {
+        config_defaults(&machine);
+        assert_true(config_set(&machine, ghz == 1 ? "clock=1" : "clock=4", message, sizeof message));
+        struct gpu_config config = gpu_default_config();
+        config.machine = &machine;
+        struct gpu_error error = {.status = GPU_OK};
+        struct gpu *gpu = gpu_new(&config, &error);
+        assert_non_null(gpu);
+        static const char text[] = HEAD "ret;\n}\n";
+        struct ptx_messages messages = {0};
+        struct gpu_module *module = gpu_module_load(gpu, "k.ptx", text, strlen(text), &messages);
+        uint64_t buffer = 0;
+        struct gpu_launch launch = {.kernel = gpu_module_kernel(module, "k", &messages),
+                                    .shape.grid = {1, 1, 1},
+                                    .shape.block = {32, 1, 1},
+                                    .parameters = &buffer,
+                                    .parameter_bytes = sizeof buffer};
+        assert_true(gpu_launch(gpu, &launch, &error));
+        assert_int_equal(gpu_time_ns(gpu), gpu_totals(gpu).cycles / ghz);
+        gpu_free(gpu);
+    }
+}
+
 static void folded_instructions_cost_no_issue(void **state) {
     (void)state;
     static const char *const machine[] = {"lowering.target=sm_90", NULL};
@@ -227,6 +285,24 @@ static void atomics_on_one_address_come_one_by_one(void **state) {
     assert_int_equal(run_on(single, "lrr", same, 1, 32).atomics, 32);
     assert_int_equal(run_on(single, "lrr", apart, 1, 32).atomics, 2);
     assert_true(cycles_of(single, awaited, 1, 32) >= cycles_of(joined, awaited, 1, 32) + 31 * 10);
+}
+
+/* 32 lanes add to one number: 32 rounds, in each of which one lane succeeds. The result is ready after the last. The
+ * unit is busy with all of them, which only the next access of shared memory notices. */
+static void shared_atomics_on_numbers_are_repeated(void **state) {
+    (void)state;
+#define RETRY(cycles, busy)                                                                                            \
+    { "lowering.target=sm_90", "serial_atomics.retry_cycles=" cycles, "serial_atomics.retry_busy_cycles=" busy, NULL }
+    static const char *const fast[] = RETRY("100", "1"), *const slow[] = RETRY("103", "1"),
+                             *const busy[] = RETRY("1", "20"), *const busier[] = RETRY("1", "25");
+#undef RETRY
+    static const char awaited[] = ".shared .f32 s[32];\nmov.u32 %r1, s;\natom.shared.add.f32 %f1, [%r1], %f0;\n"
+                                  "add.rn.f32 %f2, %f1, %f1;\nret;";
+    static const char again[] = ".shared .f32 s[32];\nmov.u32 %r1, s;\nred.shared.add.f32 [%r1], %f0;\n"
+                                "ld.shared.u32 %r2, [%r1+4];\nadd.u32 %r3, %r2, 1;\nret;";
+    assert_int_equal(cycles_of(slow, awaited, 1, 32), cycles_of(fast, awaited, 1, 32) + 32 * 3);
+    assert_int_equal(cycles_of(busier, again, 1, 32), cycles_of(busy, again, 1, 32) + 32 * 5);
+    assert_int_equal(cycles_of(busier, awaited, 1, 32), cycles_of(busy, awaited, 1, 32));
 }
 
 /* 32 lanes, each with 32 bytes of its own: the second half of each lane's bytes costs as much as the first. */
@@ -287,10 +363,14 @@ static void copies_of_the_host_are_in_a_warm_l2(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_launch_and_each_block_take_time),
+        cmocka_unit_test(the_end_of_a_launch_waits_for_its_accesses),
+        cmocka_unit_test(paths_that_meet_take_time),
+        cmocka_unit_test(the_clock_turns_cycles_into_time),
         cmocka_unit_test(folded_instructions_cost_no_issue),
         cmocka_unit_test(sequences_cost_several_issues),
         cmocka_unit_test(schedulers_with_their_own_units_do_not_wait_for_each_other),
         cmocka_unit_test(atomics_on_one_address_come_one_by_one),
+        cmocka_unit_test(shared_atomics_on_numbers_are_repeated),
         cmocka_unit_test(accesses_of_32_bytes_count_all_of_them),
         cmocka_unit_test(the_other_half_of_the_l2_is_far),
         cmocka_unit_test(copies_of_the_host_are_in_a_warm_l2),

@@ -339,6 +339,26 @@ static void stores_may_have_a_port_of_their_own(void **state) {
     }
 }
 
+/* A store of 4 bytes, 3/8 cycles with its header, is at the bank at 1016, and a load of another line at 1017. A bank
+ * that needs 8 cycles for part of a line looks the load up at 1024. */
+static void a_store_of_part_of_a_line_keeps_its_bank_busy(void **state) {
+    (void)state;
+    for (unsigned is_slow = 0; is_slow < 2; is_slow++) {
+        struct fixture f;
+        uint64_t ready;
+        struct config_machine machine = fixture_machine();
+        machine.slice.partial_cycles = is_slow ? 8 : 0;
+        fixture_start(&f, machine);
+        fixture_miss(&f, 0, 100, MEM_READ, 0, 1);
+        fixture_miss(&f, 0, 101, MEM_READ, 2, 1);
+        mem_advance(f.mem, 999);
+        assert_int_equal(mem_access(f.mem, 0, 1000, MEM_WRITE, 0, 4, 2, &ready), MEM_HIT);
+        fixture_miss(&f, 1, 1001, MEM_READ, 2, 3);
+        fixture_answer(&f, 2, 3, 1001 + L2_HIT + (is_slow ? 7 : 0));
+        fixture_end(&f);
+    }
+}
+
 static void a_read_of_dram_brings_its_neighbours(void **state) {
     (void)state;
     struct fixture f;
@@ -440,14 +460,18 @@ static void instructions_come_through_their_own_cache(void **state) {
     fixture_end(&f);
 }
 
+static struct config_machine machine_with_textures(void) {
+    struct config_machine machine = fixture_machine();
+    machine.texture = machine.l1.cache;
+    machine.texture.latency_cycles = 7;
+    return machine;
+}
+
 /* Latency 7: three cycles less than the L1. A kernel's end empties it, with a coherent L1 too. */
 static void textures_come_through_their_own_cache(void **state) {
     (void)state;
     struct fixture f;
-    struct config_machine machine = fixture_machine();
-    machine.texture = machine.l1.cache;
-    machine.texture.latency_cycles = 7;
-    fixture_start(&f, machine);
+    fixture_start(&f, machine_with_textures());
     fixture_miss(&f, 0, 100, MEM_TEXTURE, 0, 1);
     fixture_answer(&f, 0, 1, 100 + CONFLICT - 3);
     fixture_hit(&f, 0, 400, MEM_TEXTURE, 0, 407);
@@ -459,6 +483,55 @@ static void textures_come_through_their_own_cache(void **state) {
     mem_flush_l1(f.mem, 600);
     fixture_miss(&f, 0, 700, MEM_TEXTURE, 0, 3);
     fixture_answer(&f, 2, 3, 700 + L2_HIT - 3);
+    fixture_end(&f);
+}
+
+static void a_perfect_texture_cache_always_hits(void **state) {
+    (void)state;
+    struct fixture f;
+    struct config_machine machine = machine_with_textures();
+    machine.texture.is_perfect = true;
+    fixture_start(&f, machine);
+    for (uint32_t line = 0; line < 100; line++)
+        fixture_hit(&f, 0, 100 + line, MEM_TEXTURE, line, 107 + line);
+    assert_int_equal(mem_counters(f.mem)->texture_misses, 0);
+    fixture_end(&f);
+}
+
+/* In one cycle each bank takes one line: lines 0 and 1 with two banks, but not line 2. */
+static void a_texture_cache_takes_a_line_for_each_bank(void **state) {
+    (void)state;
+    for (uint32_t banks = 1; banks <= 2; banks++) {
+        struct fixture f;
+        uint64_t ready;
+        struct config_machine machine = machine_with_textures();
+        machine.texture.banks = banks;
+        machine.texture.is_perfect = true;
+        fixture_start(&f, machine);
+        fixture_hit(&f, 0, 400, MEM_TEXTURE, 0, 407);
+        enum mem_answer answer = fixture_access(&f, 0, 400, MEM_TEXTURE, 1, 0, &ready);
+        assert_int_equal(answer, banks == 1 ? MEM_REFUSED : MEM_HIT);
+        assert_int_equal(ready, banks == 1 ? 401 : 407);
+        assert_int_equal(fixture_access(&f, 0, 400, MEM_TEXTURE, 2, 0, &ready), MEM_REFUSED);
+        fixture_hit(&f, 0, 401, MEM_TEXTURE, 2, 408);
+        fixture_end(&f);
+    }
+}
+
+/* Two requests wait for a line; a third is refused until the line is there. */
+static void as_many_textures_wait_for_a_line_as_merge(void **state) {
+    (void)state;
+    struct fixture f;
+    uint64_t ready;
+    struct config_machine machine = machine_with_textures();
+    machine.texture.mshr_merges = 2;
+    fixture_start(&f, machine);
+    fixture_miss(&f, 0, 100, MEM_TEXTURE, 0, 1);
+    fixture_miss(&f, 0, 101, MEM_TEXTURE, 0, 2);
+    assert_int_equal(fixture_access(&f, 0, 102, MEM_TEXTURE, 0, 3, &ready), MEM_REFUSED);
+    fixture_answer(&f, 0, 1, 100 + CONFLICT - 3);
+    assert_int_equal(f.n_log, 2);
+    fixture_hit(&f, 0, 100 + CONFLICT, MEM_TEXTURE, 0, 107 + CONFLICT);
     fixture_end(&f);
 }
 
@@ -735,6 +808,7 @@ int main(void) {
         cmocka_unit_test(a_half_of_the_chip_has_what_its_sms_have_accessed),
         cmocka_unit_test(the_host_leaves_every_second_line_astray),
         cmocka_unit_test(stores_may_have_a_port_of_their_own),
+        cmocka_unit_test(a_store_of_part_of_a_line_keeps_its_bank_busy),
         cmocka_unit_test(a_read_of_dram_brings_its_neighbours),
         cmocka_unit_test(neighbouring_lines_may_lie_in_one_channel),
         cmocka_unit_test(part_of_a_line_is_fetched_into_the_l2_before_it_is_written),
@@ -742,6 +816,9 @@ int main(void) {
         cmocka_unit_test(an_atomic_executes_in_the_l2_and_drops_the_sms_copy),
         cmocka_unit_test(instructions_come_through_their_own_cache),
         cmocka_unit_test(textures_come_through_their_own_cache),
+        cmocka_unit_test(a_perfect_texture_cache_always_hits),
+        cmocka_unit_test(a_texture_cache_takes_a_line_for_each_bank),
+        cmocka_unit_test(as_many_textures_wait_for_a_line_as_merge),
         cmocka_unit_test(shorter_instruction_lines_lie_in_memory_lines),
         cmocka_unit_test(shorter_l1_lines_lie_in_memory_lines),
         cmocka_unit_test(perfect_memory_always_hits),

@@ -172,6 +172,9 @@ printf '%s\n' '# Heddle adds an average.' 'op average.u32 {=d:u32}, {a:u32}, {b:
 cover
 build/tests/table_runner tests/instructions/average.txt
 
+say "timing/options asks for a run that the option changes"
+refuses 'no run for sm.spare' tests/timing/options.sh build/bin/heddle
+
 say "documentation is asked for"
 documented() { tests/adding/documented.sh build/bin/heddle; }
 cp -p src/stats/counters.def kept.def

@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# options.sh HEDDLE: every option of a machine changes the statistics of a run. options.txt lists the runs.
+set -euo pipefail
+heddle=$1
+here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
+
+# run_with PROGRAM SETTING...: prints the statistics, without the settings and the host's time; 4: ended by a limit
+run_with() {
+    local program=$1 setting words=()
+    for setting in sm.count=2 "${@:2}"; do words+=(--set "$setting"); done
+    case $program in
+        bfs | mum | vecadd) words+=("$program") ;;
+        spin) words+=("$here/../../docs/examples/spin.ptx" --arg 'buf:u32[1]') ;;
+        *) words+=("$here/options.ptx" --kernel "$program" --grid 8 --block 64 --arg 'buf:u32[300000]=iota') ;;
+    esac
+    "$heddle" run -q --json - "${words[@]}" 2>/dev/null |
+        sed -e '/^  "set": \[/,/^  \],/d' -e '/^  "host": {/,/^  },/d'
+}
+
+fail() {
+    printf '%s\n' "$@" >&2
+    exit 1
+}
+
+# options.txt says why description and clock have no run
+tested=$(sed -nE 's/^([a-z0-9_.]+)=.*/\1/p' "$here/options.txt" && printf '%s\n' clock description)
+untested=$("$heddle" list options --names | grep -vxF "$tested") || true
+[[ -z $untested ]] || fail "tests/timing/options.txt has no run for ${untested//$'\n'/, }"
+
+bad=()
+declare -A before=()
+while read -r change program settings; do
+    [[ -z $change || $change == \#* ]] && continue
+    run="$program${settings:+ with $settings}" outcome=0 expected='[04]'
+    [[ $settings != *refused ]] || expected=1
+    read -ra words <<<"${settings%refused}"
+    if [[ ! -v before[$run] ]]; then
+        before[$run]=$(run_with "$program" "${words[@]}") || (($? == 4)) || bad+=("$run does not run")
+    fi
+    after=$(run_with "$program" "${words[@]}" "$change") || outcome=$?
+    # shellcheck disable=SC2053 # a pattern
+    if [[ $outcome != $expected ]]; then
+        bad+=("$run and $change: the exit status is $outcome")
+    elif [[ $after == "${before[$run]}" ]]; then
+        bad+=("$change changes nothing in $run")
+    fi
+done <"$here/options.txt"
+((${#bad[@]} == 0)) || fail "${bad[@]}"
