@@ -46,5 +46,10 @@ foreach(major IN ITEMS 11 12 13)
   target_compile_definitions(heddle_cublas_${major} PRIVATE CUBLAS_MAJOR=${major})
 endforeach()
 
+unset(embedded)
+add_kernels(curand random 70 63)
+file(GLOB api CONFIGURE_DEPENDS curand/*.c)
+add_closed(heddle_curand curand 10 curand ${api} ${embedded} $<TARGET_OBJECTS:heddle_library>)
+
 add_dependencies(runtime ${closed_targets})
 set(closed_targets ${closed_targets} PARENT_SCOPE) # for their installation
