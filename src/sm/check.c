@@ -122,8 +122,8 @@ static bool check_lanes(const struct census *census, const struct divergence_gro
 }
 
 static bool check_slot(const struct sm *sm, uint32_t s, char *text, size_t size) {
-    const struct divergence_group *group = sm->slot[s].group;
-    if (!group != (sm->slot[s].state == SM_SLOT_FREE) || !group == sched_has(&sm->occupied, s))
+    const struct divergence_group *group = sm->slots.slot[s].group;
+    if (!group != (sm->slots.slot[s].state == SM_SLOT_FREE) || !group == sched_has(&sm->slots.occupied, s))
         return broken(text, size, "slot %u: its state and its group disagree", s);
     if (!group)
         return true;
@@ -133,7 +133,7 @@ static bool check_slot(const struct sm *sm, uint32_t s, char *text, size_t size)
         return broken(text, size, "slot %u: its group has ended", s);
     if (group->pc >= sm->program->exec->n_insns)
         return broken(text, size, "slot %u: its group is at pc %u of %u", s, group->pc, sm->program->exec->n_insns);
-    if (group->status == DIVERGENCE_WAITS && sm->slot[s].state != SM_SLOT_BARRIER)
+    if (group->status == DIVERGENCE_WAITS && sm->slots.slot[s].state != SM_SLOT_BARRIER)
         return broken(text, size, "slot %u: its group waits, and the slot does not", s);
     return true;
 }
@@ -141,7 +141,7 @@ static bool check_slot(const struct sm *sm, uint32_t s, char *text, size_t size)
 bool sm_check_invariants(const struct sm *sm, char *text, size_t size) {
     if (*sm->broken)
         return broken(text, size, "%s", sm->broken);
-    for (uint32_t s = 0; s < sm->n_slots; s++)
+    for (uint32_t s = 0; s < sm->slots.n; s++)
         if (!check_slot(sm, s, text, size))
             return false;
     struct census census = {.sm = sm, .text = text, .size = size};
@@ -150,8 +150,8 @@ bool sm_check_invariants(const struct sm *sm, char *text, size_t size) {
             continue;
         if (!check_block(&census, &sm->resident[i]->block))
             return false;
-        for (uint32_t s = 0; s < sm->n_slots; s++)
-            if (sm->slot[s].group && !check_lanes(&census, sm->slot[s].group))
+        for (uint32_t s = 0; s < sm->slots.n; s++)
+            if (sm->slots.slot[s].group && !check_lanes(&census, sm->slots.slot[s].group))
                 return false;
     }
     return true;

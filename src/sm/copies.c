@@ -56,7 +56,7 @@ void sm_copies_begin(struct sm *sm) {
     copies->n_copies = 2 * sm->n_requests; /* those in flight, and some whose data still moves from the L1 */
     copies->n_words = (copies->n_copies + 63) / 64;
     copies->copy = base_allocate(copies->n_copies, sizeof *copies->copy);
-    copies->awaited = base_allocate((size_t)sm->n_slots * copies->n_words, sizeof *copies->awaited);
+    copies->awaited = base_allocate((size_t)sm->slots.n * copies->n_words, sizeof *copies->awaited);
     copies->queue = base_allocate(sm->n_requests, sizeof *copies->queue);
 }
 
@@ -186,12 +186,12 @@ static uint64_t *awaited_by(const struct sm_copies *copies, uint32_t s) {
 static void hold(struct sm *sm, uint32_t s, uint32_t number) {
     awaited_by(sm->copies, s)[number / 64] |= 1ull << number % 64;
     sched_add(&sm->copies->waiting, s);
-    sm->slot[s].waits_for_copies = true;
+    sm->slots.slot[s].waits_for_copies = true;
 }
 
 static void hold_until(struct sm *sm, uint32_t s, uint64_t ready) {
-    if (sm->slot[s].fetch_ready != SM_NEVER && ready > sm->slot[s].fetch_ready)
-        sm->slot[s].fetch_ready = ready;
+    if (sm->slots.slot[s].fetch_ready != SM_NEVER && ready > sm->slots.slot[s].fetch_ready)
+        sm->slots.slot[s].fetch_ready = ready;
 }
 
 void sm_copies_forget(struct sm *sm, uint32_t s) {
@@ -199,13 +199,13 @@ void sm_copies_forget(struct sm *sm, uint32_t s) {
     for (uint32_t word = 0; word < sm->copies->n_words; word++)
         awaited[word] = 0;
     sched_remove(&sm->copies->waiting, s);
-    sm->slot[s].waits_for_copies = false;
+    sm->slots.slot[s].waits_for_copies = false;
 }
 
 /* Tells the groups that wait for the copy. */
 static void arrive(struct sm *sm, uint32_t number, uint64_t ready, uint64_t cycle) {
     struct sched_set waiting = sm->copies->waiting;
-    for (uint32_t word = 0; word < sm->n_words; word++)
+    for (uint32_t word = 0; word < sm->slots.n_words; word++)
         for (uint64_t left = waiting.word[word]; left; left &= left - 1) {
             uint32_t s = word * 64 + (uint32_t)__builtin_ctzll(left);
             uint64_t *awaited = awaited_by(sm->copies, s), any = 0;
@@ -218,7 +218,7 @@ static void arrive(struct sm *sm, uint32_t number, uint64_t ready, uint64_t cycl
             if (any)
                 continue;
             sm_copies_forget(sm, s);
-            if (sm->slot[s].state == SM_SLOT_MEMORY)
+            if (sm->slots.slot[s].state == SM_SLOT_MEMORY)
                 sm_prepare(sm, s, cycle);
         }
 }

@@ -8,7 +8,7 @@
 
 /* Wakes a slot that slept until this cycle. */
 static void wake_slot(struct sm *sm, uint32_t s, uint64_t cycle) {
-    struct sm_slot *slot = &sm->slot[s];
+    struct sm_slot *slot = &sm->slots.slot[s];
     if ((slot->state != SM_SLOT_DEPENDENCY && slot->state != SM_SLOT_FETCH) || slot->wake == SM_NEVER)
         return;               /* it now waits for something else */
     if (slot->wake > cycle) { /* beyond the wheel's range, or postponed since */
@@ -16,7 +16,7 @@ static void wake_slot(struct sm *sm, uint32_t s, uint64_t cycle) {
         return;
     }
     if (slot->is_draining) {
-        sm_tell_wake(sm, s, cycle);
+        sm_schedulers_wake(&sm->schedulers, s, cycle);
         slot->is_draining = false;
         if (sm->follower)
             sm_observe_hook(sm, s);
@@ -27,8 +27,8 @@ static void wake_slot(struct sm *sm, uint32_t s, uint64_t cycle) {
         return;
     }
     __builtin_prefetch(slot->group);
-    sm_set_state(sm, s, SM_SLOT_READY);
-    sm_tell_wake(sm, s, cycle);
+    sm_slots_set_state(&sm->slots, s, SM_SLOT_READY);
+    sm_schedulers_wake(&sm->schedulers, s, cycle);
 }
 
 /* Wakes slots until none is due, because a woken group may place or wake others that issue in the same cycle. The
@@ -36,7 +36,7 @@ static void wake_slot(struct sm *sm, uint32_t s, uint64_t cycle) {
 static inline void wake_slots(struct sm *sm, struct sched_set refused, uint64_t cycle) {
     while (sm_wheel_is_due(&sm->wheel, cycle) || !sched_is_empty(&refused)) {
         struct sched_set woken = sm_wheel_take(&sm->wheel, cycle);
-        for (uint32_t word = 0; word < sm->n_words; word++)
+        for (uint32_t word = 0; word < sm->slots.n_words; word++)
             for (uint64_t left = woken.word[word] | refused.word[word]; left; left &= left - 1) {
                 uint32_t s = word * 64 + (uint32_t)__builtin_ctzll(left);
                 if (!sched_has(&sm->refused, s))
@@ -66,7 +66,7 @@ static struct sched_set candidates_of(const struct sm *sm, uint32_t scheduler, u
     bool ldst_is_full = !sm_ldst_has_room(sm);
     if (stalls_as_one(sm) && pipeline_free(sm) > cycle)
         return set;
-    set = sched_and(&sm->ready, &sm->of_scheduler[scheduler]);
+    set = sched_and(&sm->slots.ready, &sm->schedulers.slots[scheduler]);
     if (ldst_is_full)
         set = sched_and_not(&set, &sm->units.slots[SM_UNIT_LDST]);
     return sm_units_without_busy(&sm->units, set, scheduler, cycle);
@@ -74,24 +74,11 @@ static struct sched_set candidates_of(const struct sm *sm, uint32_t scheduler, u
 
 /* Returns the slot to issue, or SM_NO_SLOT. */
 static inline int pick(struct sm *sm, uint32_t scheduler, uint64_t cycle) {
-    if (!sched_intersect(&sm->ready, &sm->of_scheduler[scheduler]) || sm->issue_free[scheduler] > cycle)
+    if (!sched_intersect(&sm->slots.ready, &sm->schedulers.slots[scheduler]) ||
+        sm->schedulers.busy_until[scheduler] > cycle)
         return SM_NO_SLOT;
     struct sched_set candidates = candidates_of(sm, scheduler, cycle);
-    int continued = sm->continued[scheduler];
-    if (sched_is_empty(&candidates))
-        return SM_NO_SLOT;
-    if (continued != SM_NO_SLOT)
-        return sched_has(&candidates, (uint32_t)continued) ? continued : SM_NO_SLOT;
-    sm->view.cycle = cycle;
-    int picked = sm->policy->pick(sm->policy_state[scheduler], &sm->view, &candidates);
-    if (picked == SCHED_NONE) {
-        if (!sm->policy->is_strict)
-            config_plugin_broken("scheduler", sm->policy->name, "pick() returned SCHED_NONE, and it is not strict");
-        return SM_NO_SLOT;
-    }
-    if (picked < 0 || picked >= SCHED_MAX_SLOTS || !sched_has(&candidates, (uint32_t)picked))
-        config_plugin_broken("scheduler", sm->policy->name, "pick() returned a slot that is no candidate");
-    return picked;
+    return sm_schedulers_pick(&sm->schedulers, scheduler, &candidates, cycle);
 }
 
 /* Returns whether the block may end with the threads of the group: they are in its only live row, or are all live
@@ -115,12 +102,12 @@ static bool may_end_block(const struct divergence_group *group) {
 
 /* Returns whether the other SMs must reach this cycle before the SM can issue the group's next instruction. */
 static bool must_wait(const struct sm *sm, uint32_t s, enum sm_freedom freedom) {
-    const struct divergence_group *group = sm->slot[s].group;
+    const struct divergence_group *group = sm->slots.slot[s].group;
     if (freedom == SM_APART) {
         const struct sm_timing *timing = &sm->program->timing[group->pc];
         return timing->needs_turn || (timing->reads_memory && exec_stores_are_pending(sm->cx.stores));
     }
-    if (!sched_has(&sm->next_visible, s))
+    if (!sched_has(&sm->slots.next_visible, s))
         return false;
     return sm->program->exec->code[group->pc].kind != EXEC_KIND_EXIT || may_end_block(group);
 }
@@ -129,7 +116,7 @@ static bool must_wait(const struct sm *sm, uint32_t s, enum sm_freedom freedom) 
  * schedule() continues there. */
 static bool schedule(struct sm *sm, enum sm_freedom freedom, uint64_t cycle) {
     struct sm_turn turn = sm->turn;
-    for (; turn.scheduler < sm->n_schedulers && !sm_has_fault(sm); turn.scheduler++, turn.has_picked = false) {
+    for (; turn.scheduler < sm->schedulers.n && !sm_has_fault(sm); turn.scheduler++, turn.has_picked = false) {
         if (!turn.has_picked)
             turn.picked = pick(sm, turn.scheduler, cycle);
         if (turn.picked == SM_NO_SLOT)
@@ -156,18 +143,18 @@ static enum sm_stall why_ready_groups_wait(const struct sm *sm) {
         return SM_STALL_MEMORY;
     if (sm_ldst_has_room(sm))
         return SM_STALL_STRUCTURAL;
-    for (uint32_t word = 0; word < sm->n_words; word++)
-        if (sm->ready.word[word] & ~sm->units.slots[SM_UNIT_LDST].word[word])
+    for (uint32_t word = 0; word < sm->slots.n_words; word++)
+        if (sm->slots.ready.word[word] & ~sm->units.slots[SM_UNIT_LDST].word[word])
             return SM_STALL_STRUCTURAL;
     return SM_STALL_MEMORY;
 }
 
 static enum sm_stall why_idle(const struct sm *sm) {
     static const enum sm_stall by_state[] = {SM_STALL_MEMORY, SM_STALL_DEPENDENCY, SM_STALL_FETCH, SM_STALL_BARRIER};
-    if (sm->n_in_state[SM_SLOT_READY])
+    if (sm->slots.n_in_state[SM_SLOT_READY])
         return why_ready_groups_wait(sm);
     for (int state = SM_SLOT_MEMORY; state < SM_N_STATES; state++)
-        if (sm->n_in_state[state])
+        if (sm->slots.n_in_state[state])
             return by_state[state - SM_SLOT_MEMORY];
     return SM_STALL_EMPTY;
 }
@@ -179,15 +166,16 @@ static uint64_t next_issue(const struct sm *sm, uint64_t cycle) {
     uint64_t next = SM_NEVER;
     if (stalls_as_one(sm) && pipeline_free(sm) > cycle)
         return pipeline_free(sm);
-    for (uint32_t k = 0; k < sm->n_schedulers; k++)
+    for (uint32_t k = 0; k < sm->schedulers.n; k++)
         for (int unit = 0; unit < SM_N_UNITS; unit++) {
             uint64_t any = 0;
-            for (uint32_t word = 0; word < sm->n_words; word++)
-                any |= sm->ready.word[word] & sm->of_scheduler[k].word[word] & sm->units.slots[unit].word[word];
+            for (uint32_t word = 0; word < sm->slots.n_words; word++)
+                any |=
+                    sm->slots.ready.word[word] & sm->schedulers.slots[k].word[word] & sm->units.slots[unit].word[word];
             if (!any || (unit == SM_UNIT_LDST && ldst_is_full))
                 continue;
             uint64_t free = sm_units_free_from(&sm->units, unit, k);
-            free = sm->issue_free[k] > free ? sm->issue_free[k] : free;
+            free = sm->schedulers.busy_until[k] > free ? sm->schedulers.busy_until[k] : free;
             next = free < next ? free : next;
         }
     return next > cycle ? next : cycle + 1;
@@ -198,8 +186,8 @@ static uint64_t next_cycle(const struct sm *sm, uint64_t cycle, bool has_issued)
         !sched_is_empty(&sm->refused))
         return cycle + 1;
     uint64_t next = sm_wheel_next(&sm->wheel, cycle);
-    if (sm->n_in_state[SM_SLOT_READY]) {
-        uint64_t issue = sm->policy->is_strict ? cycle + 1 : next_issue(sm, cycle);
+    if (sm->slots.n_in_state[SM_SLOT_READY]) {
+        uint64_t issue = sm->schedulers.policy.is_strict ? cycle + 1 : next_issue(sm, cycle);
         next = issue < next ? issue : next;
     }
     return sm->model_wake < next ? sm->model_wake : next;
@@ -218,8 +206,9 @@ static void refill(struct sm *sm, uint64_t cycle) {
 
 /* Lets the model use the time in which every group waits for memory or for others. */
 static void use_idle_time(struct sm *sm, uint64_t cycle) {
-    if (!sm->divergence->memory || !sm->divergence->memory->idle || sm->n_in_state[SM_SLOT_READY] ||
-        sm->n_in_state[SM_SLOT_DEPENDENCY] || sm->n_in_state[SM_SLOT_FETCH] || !sm->n_in_state[SM_SLOT_MEMORY])
+    if (!sm->divergence->memory || !sm->divergence->memory->idle || sm->slots.n_in_state[SM_SLOT_READY] ||
+        sm->slots.n_in_state[SM_SLOT_DEPENDENCY] || sm->slots.n_in_state[SM_SLOT_FETCH] ||
+        !sm->slots.n_in_state[SM_SLOT_MEMORY])
         return;
     sm->divergence->memory->idle(sm->model, cycle);
 }
@@ -266,7 +255,7 @@ enum sm_outcome sm_tick(struct sm *sm, enum sm_freedom freedom, uint64_t cycle, 
     sm->is_cold = sm->gets_cold && freedom != SM_AHEAD;
     if (sm->turn.cycle != cycle) /* otherwise an earlier call began the cycle */
         begin_cycle(sm, cycle);
-    if (sm->n_in_state[SM_SLOT_READY] && !schedule(sm, freedom, cycle))
+    if (sm->slots.n_in_state[SM_SLOT_READY] && !schedule(sm, freedom, cycle))
         return SM_WAITS;
     *next = end_cycle(sm, cycle);
     return sm_has_fault(sm) ? SM_FAULTED : SM_TICKED;

@@ -4,6 +4,8 @@
 #include "base/bits.h"
 #include "exec/scattered.h"
 #include "sm/constants.h"
+#include "sm/schedulers.h"
+#include "sm/slots.h"
 #include "sm/sm.h"
 #include "sm/units.h"
 #include "sm/wheel.h"
@@ -12,49 +14,18 @@ enum {
     SM_LDST_QUEUE = 8, /* accesses that wait for the L1; an instruction that finds room may add up to 32 (mimd) */
     SM_LDST_RING = 64,
     SM_INSTRUCTION_BYTES = 8,
-    SM_WARM_SLOTS = 2048, /* this many slots, with their registers, fit into the host's cache */
-    SM_MAX_SCHEDULERS = CONFIG_MAX_SCHEDULERS,
+    SM_WARM_SLOTS = 2048,         /* this many slots, with their registers, fit into the
+                                     host's cache */
     SM_FETCH_TOKEN = 0x80000000u, /* token of an instruction fetch: this and the slot */
-    SM_TOKEN_SHIFT = 16,          /* token of a line: the request, and above this bit the number of the line */
-    SM_NO_SLOT = -1,
+    SM_TOKEN_SHIFT = 16,          /* token of a line: the request, and above this bit the
+                                     number of the line */
     SM_NO_REQUEST = 0xffff,
-    SM_NO_TRAITS = 0xff,
     SM_NO_COPY = 0xffffffff,
     SM_NO_GROUP = 0xffffffff, /* of copies: they signal an mbarrier */
 };
 
 _Static_assert(CONFIG_MAX_WARPS <= (int)SCHED_MAX_SLOTS && CONFIG_MAX_SLOTS == (int)SCHED_MAX_SLOTS,
                "what config_check() and models allow has a slot");
-
-enum sm_state {
-    SM_SLOT_FREE,
-    SM_SLOT_READY,
-    SM_SLOT_MEMORY,
-    SM_SLOT_DEPENDENCY,
-    SM_SLOT_FETCH,
-    SM_SLOT_BARRIER,
-    SM_N_STATES
-};
-
-/* A group's place on the SM: one cache line, because every cycle looks at many. */
-struct sm_slot {
-    struct divergence_group *group; /* NULL: free */
-    uint64_t fetch_ready;           /* it does not issue before this cycle */
-    uint64_t result_ready;          /* latest result in flight, except memory's */
-    uint64_t *register_ready;       /* scoreboard; SM_NEVER while a load is in flight */
-    uint64_t wake;                  /* the cycle in which the wheel wakes it */
-    uint64_t age;                   /* identifies the group: a request may outlive the group that made it */
-    uint32_t fetch_line;            /* of the last instruction */
-    uint16_t n_accesses, n_loads;   /* memory instructions in flight; those of them with a result */
-    uint8_t state;                  /* enum sm_state */
-    uint8_t unit, traits;           /* of the next instruction */
-    bool is_stalled;                /* the scheduler knows that it stalls */
-    bool is_draining;               /* resume() is due when it wakes */
-    bool is_continued;              /* some but not all bundles of its instruction have issued */
-    bool waits_for_copies;          /* its next instruction waits for copies (copies.c) */
-    uint8_t parts;                  /* parts of a machine instruction that have not been issued yet */
-};
-_Static_assert(sizeof(struct sm_slot) == 64, "a slot is a cache line");
 
 /* A memory instruction, or one bundle of it, on its way through the L1. */
 struct sm_request {
@@ -104,11 +75,11 @@ struct sm {
     struct sm_turn turn; /* of the current cycle, or the last one */
     uint64_t model_wake; /* when refill() is due; SM_NEVER: not requested */
     struct sm_wheel wheel;
-    struct sched_set refused; /* slots that the I-cache refused: they ask again in the next cycle */
-    uint32_t n_in_state[SM_N_STATES];
-    uint32_t n_schedulers;
-    uint32_t n_words;         /* words of a set that are in use */
-    uint32_t done, last_done; /* list of accesses that memory has answered since the last tick */
+    struct sched_set refused; /* slots that the I-cache refused: they ask again in
+                                 the next cycle */
+    struct sm_slots slots;
+    uint32_t done, last_done; /* list of accesses that memory has answered since
+                                 the last tick */
     uint32_t queue_head, queue_length;
     uint32_t n_bulk_copies;                             /* that wait for the L1 */
     uint32_t n_requests, n_free_requests, free_request; /* the free ones form a list */
@@ -125,25 +96,17 @@ struct sm {
     bool folds;                    /* and one that becomes none may issue together with another */
     bool has_lane_pcs;             /* every lane fetches its own instruction (mimd) */
     bool has_icache;               /* an I-cache that can miss */
-    bool policy_sees_waits;
-    bool gets_cold; /* there are so many SMs that the host's cache does not keep this one's state: warm.c */
-    bool is_cold;   /* gets_cold, and it has not been running ahead of the others */
-    /* checks: for tests. is_watched: checks, an observer, or the grid records the execution of its threads or lines. */
+    bool gets_cold;                /* there are so many SMs that the host's cache does not keep
+                                      this one's state: warm.c */
+    bool is_cold;                  /* gets_cold, and it has not been running ahead of the others */
+    /* checks: for tests. is_watched: checks, an observer, or the grid records the
+     * execution of its threads or lines. */
     bool checks, is_watched;
     struct sm_follower *follower; /* observe.c; NULL: nothing observes the slots of this grid */
 
-    struct sched_set ready, next_visible; /* next_visible: slots whose next instruction other SMs may observe */
-    struct sched_set of_scheduler[SM_MAX_SCHEDULERS];
     struct sm_units units;
-    uint64_t issue_free[SM_MAX_SCHEDULERS]; /* has_machine_instructions: a scheduler is busy until then */
-    int continued[SM_MAX_SCHEDULERS];       /* the slot whose instruction has bundles left, or SM_NO_SLOT */
-    struct sched_set occupied, next_long, next_load, waits_long, pending; /* the other sets that schedulers see */
-    struct sched_view view;                                               /* those sets by address */
-    const struct sched_ops *policy;
-    void *policy_state[SM_MAX_SCHEDULERS];
+    struct sm_schedulers schedulers;
 
-    struct sm_slot *slot;
-    struct sched_slot *view_slot;
     const struct sm_program *program;
     const struct divergence_ops *divergence;
     void *model;
@@ -163,23 +126,19 @@ struct sm {
     struct sm_constants constants;
 
     const struct config_machine *machine;
-    const void *policy_options;
-    struct sched_ops own_policy; /* what `policy` points to */
     struct sm_dispatcher dispatcher;
     struct mem *mem;
     const struct sm_observer *observer;
     uint32_t index;
     const struct exec_grid *grid;
-    uint32_t n_warps, n_slots; /* warps of threads; slots for groups */
-    uint32_t n_usable_slots;   /* for models that pull blocks: as many warps as the kernel's registers allow */
-    uint64_t n_arrived;
+    uint32_t n_warps; /* of threads */
     struct sm_request *request;
     struct sm_copies *copies; /* NULL: the program has none */
     uint32_t queue[SM_LDST_RING];
     struct sm_resident **resident;
     uint32_t n_resident_places, max_residents, n_residents;
-    uint64_t *register_memory;
-    uint64_t block_start;   /* groups of a starting block do not issue before this cycle */
+    uint64_t block_start;   /* groups of a starting block do not issue before this
+                               cycle */
     struct sm_lanes *lanes; /* by slot, if lane_ready is not NULL */
     uint64_t fault_pc;
     struct exec_row *fault_row;
@@ -203,31 +162,9 @@ void sm_count_issue(struct sm *sm, uint32_t lanes);
 /* joint_issue.c */
 void sm_issue_jointly(struct sm *sm, uint32_t scheduler, uint32_t slot, uint64_t cycle);
 
-static inline void sm_set_state(struct sm *sm, uint32_t s, enum sm_state state) {
-    struct sm_slot *slot = &sm->slot[s];
-    sm->n_in_state[slot->state]--;
-    sm->n_in_state[state]++;
-    slot->state = (uint8_t)state;
-    if (state == SM_SLOT_READY)
-        sched_add(&sm->ready, s);
-    else
-        sched_remove(&sm->ready, s);
-}
-
-/* Returns whether an instruction, or a call of the model that may place, wake or end groups, has set a fault. */
+/* Returns whether an instruction, or a call of the model that may place, wake
+ * or end groups, has set a fault. */
 static inline bool sm_has_fault(const struct sm *sm) { return sm->cx.fault.kind != EXEC_FAULT_NONE; }
-
-static inline void sm_tell_wake(struct sm *sm, uint32_t s, uint64_t cycle) {
-    if (!sm->slot[s].is_stalled)
-        return;
-    sched_remove(&sm->waits_long, s);
-    sched_remove(&sm->pending, s);
-    sm->slot[s].is_stalled = false;
-    if (!sm->policy_sees_waits)
-        return;
-    sm->view.cycle = cycle;
-    sm->policy->wake(sm->policy_state[s % sm->n_schedulers], &sm->view, s);
-}
 
 static inline uint32_t sm_lanes_in(uint32_t mask) { return mask == ~0u ? EXEC_LANES : base_count_bits(mask); }
 

@@ -53,7 +53,7 @@ static inline void issue_machine_instructions(struct sm *sm, uint32_t scheduler,
     if (timing->is_fence == 2 && slot->fetch_ready < cycle + sm->machine->lowering.fence_cycles)
         slot->fetch_ready = cycle + sm->machine->lowering.fence_cycles;
     if (n > 1) {
-        sm->issue_free[scheduler] = cycle + n;
+        sm->schedulers.busy_until[scheduler] = cycle + n;
         if (slot->fetch_ready < cycle + n)
             slot->fetch_ready = cycle + n;
         if (timing->is_reconvergence)
@@ -74,7 +74,7 @@ static __attribute__((noinline)) void take_slow_path(struct sm *sm, uint32_t sch
     if (!is_slow)
         return;
     sm->counters.machine_instructions += INSTRUCTIONS;
-    sm->issue_free[scheduler] += INSTRUCTIONS;
+    sm->schedulers.busy_until[scheduler] += INSTRUCTIONS;
     slot->fetch_ready = (slot->fetch_ready > cycle ? slot->fetch_ready : cycle) + CYCLES;
 }
 
@@ -87,7 +87,7 @@ static inline void part(struct sm *sm, struct sm_slot *slot, uint32_t before) {
 
 /* Shows the scheduler the least progress of the bundle's rows. */
 static void show_progress(struct sm *sm, uint32_t s, const struct divergence_bundle *bundle) {
-    struct sched_slot *view = &sm->view_slot[s];
+    struct sched_slot *view = &sm->schedulers.slot[s];
     view->progress = bundle->row ? bundle->row->progress : UINT32_MAX;
     for (uint32_t left = bundle->row ? 0 : bundle->mask; left; left &= left - 1) {
         uint32_t progress = sm->cx.threads->row[__builtin_ctz(left)]->progress;
@@ -131,7 +131,7 @@ static void execute_bundle(struct sm *sm, uint32_t scheduler, uint32_t s, const 
     if (sm->is_watched)
         sm_watch_bundle(sm, s, bundle);
     sm->lanes_at[bundle->pc] += sm_lanes_in(bundle->mask);
-    reserve(sm, scheduler, &sm->slot[s], &sm->program->timing[bundle->pc], bundle->ready, cycle);
+    reserve(sm, scheduler, &sm->slots.slot[s], &sm->program->timing[bundle->pc], bundle->ready, cycle);
     if (!bundle->mask || insn->kind >= sm->first_model_kind)
         return;
     execute(&sm->cx, bundle->row, insn, bundle->mask);
@@ -151,7 +151,7 @@ static void complete(struct sm *sm, struct divergence_group *group, const struct
 
 uint32_t sm_issue_bundles(struct sm *sm, uint32_t scheduler, uint32_t s, uint32_t ready, bool *is_last,
                           uint64_t cycle) {
-    struct divergence_group *group = sm->slot[s].group;
+    struct divergence_group *group = sm->slots.slot[s].group;
     struct divergence_bundle bundle;
     uint32_t lanes = 0;
     bool is_mixed = false;
@@ -185,7 +185,7 @@ static inline uint32_t guard(struct exec_context *cx, const struct divergence_gr
  * lanes that execute. */
 static inline __attribute__((always_inline)) uint32_t issue_own(struct sm *sm, uint32_t scheduler, uint32_t s,
                                                                 struct exec_row *row, uint64_t cycle) {
-    struct sm_slot *slot = &sm->slot[s];
+    struct sm_slot *slot = &sm->slots.slot[s];
     struct divergence_group *group = slot->group;
     uint32_t pc = group->pc;
     const struct exec_insn *insn = &sm->program->exec->code[pc];
@@ -230,7 +230,7 @@ static inline __attribute__((always_inline)) uint32_t issue_own(struct sm *sm, u
 /* Instructions that are part of another one, or of an issue that is already paid for, issue with the one before them.
  * Their results are ready as soon as their operands are. One that needs data from memory waits for its turn. */
 static void issue_folded(struct sm *sm, uint32_t s) {
-    struct sm_slot *slot = &sm->slot[s];
+    struct sm_slot *slot = &sm->slots.slot[s];
     struct divergence_group *group = slot->group;
     while (group->status == DIVERGENCE_RUNS && group->pc != group->notify_pc) {
         const struct exec_insn *insn = &sm->program->exec->code[group->pc];
@@ -264,7 +264,7 @@ static inline bool may_fold(const struct sm *sm, const struct divergence_group *
 }
 
 uint32_t sm_issue_row(struct sm *sm, uint32_t scheduler, uint32_t s, uint64_t cycle) {
-    return issue_own(sm, scheduler, s, sm->slot[s].group->row, cycle);
+    return issue_own(sm, scheduler, s, sm->slots.slot[s].group->row, cycle);
 }
 
 static __attribute__((noinline)) uint32_t issue_threads(struct sm *sm, uint32_t scheduler, uint32_t s, uint64_t cycle) {
@@ -273,7 +273,7 @@ static __attribute__((noinline)) uint32_t issue_threads(struct sm *sm, uint32_t 
 
 static inline __attribute__((always_inline)) uint32_t issue_picked(struct sm *sm, uint32_t scheduler, uint32_t s,
                                                                    uint64_t cycle) {
-    struct sm_slot *slot = &sm->slot[s];
+    struct sm_slot *slot = &sm->slots.slot[s];
     bool is_first = !slot->is_continued, is_last = true;
     uint32_t lanes = divergence_is_in_row(slot->group) ? issue_own(sm, scheduler, s, slot->group->row, cycle)
                      : slot->group->threads            ? issue_threads(sm, scheduler, s, cycle)
@@ -281,15 +281,15 @@ static inline __attribute__((always_inline)) uint32_t issue_picked(struct sm *sm
     if (sm_has_fault(sm))
         return lanes;
     if (is_first) {
-        sm->view.cycle = cycle;
-        sm->policy->issued(sm->policy_state[scheduler], &sm->view, s);
+        sm_schedulers_issued(&sm->schedulers, scheduler, s, cycle);
     }
     if (may_fold(sm, slot->group))
         issue_folded(sm, s);
     slot->is_continued = !is_last;
     bool goes_on = !is_last && !slot->group->is_blocked && slot->group->ready_cycle <= cycle + 1;
-    sm->continued[scheduler] = goes_on ? (int)s : SM_NO_SLOT;
-    if (!goes_on) /* otherwise the group stays ready, and its scheduler picks no other */
+    sm->schedulers.continued[scheduler] = goes_on ? (int)s : SM_NO_SLOT;
+    if (!goes_on) /* otherwise the group stays ready, and its scheduler picks no
+                     other */
         sm_prepare(sm, s, cycle);
     return lanes;
 }

@@ -6,10 +6,11 @@
  * may change or end the groups after it. */
 static uint32_t issue_followers(struct sm *sm, uint32_t scheduler, uint32_t pc, uint64_t cycle) {
     uint32_t lanes = 0;
-    for (uint32_t word = 0; word < sm->n_words; word++)
-        for (uint64_t left = sm->ready.word[word] & sm->of_scheduler[scheduler].word[word]; left; left &= left - 1) {
+    for (uint32_t word = 0; word < sm->slots.n_words; word++)
+        for (uint64_t left = sm->slots.ready.word[word] & sm->schedulers.slots[scheduler].word[word]; left;
+             left &= left - 1) {
             uint32_t s = word * 64 + (uint32_t)__builtin_ctzll(left);
-            const struct sm_slot *slot = &sm->slot[s];
+            const struct sm_slot *slot = &sm->slots.slot[s];
             if (slot->state != SM_SLOT_READY || slot->group->pc != pc || !slot->group->row ||
                 !sm->divergence->joint->follows(sm->model, slot->group))
                 continue;
@@ -22,7 +23,7 @@ static uint32_t issue_followers(struct sm *sm, uint32_t scheduler, uint32_t pc, 
 }
 
 static void issue_together(struct sm *sm, uint32_t scheduler, uint32_t s, uint64_t cycle) {
-    const struct divergence_group *group = sm->slot[s].group;
+    const struct divergence_group *group = sm->slots.slot[s].group;
     uint32_t pc = group->pc;
     bool leads = group->row && sm->divergence->joint->leads && sm->divergence->joint->leads(sm->model, group);
     uint32_t lanes = sm_issue_picked(sm, scheduler, s, cycle);
@@ -35,12 +36,12 @@ static void issue_together(struct sm *sm, uint32_t scheduler, uint32_t s, uint64
  * other ready groups. The policy learns only about the picked one. */
 static void issue_lanes(struct sm *sm, uint32_t scheduler, uint32_t picked, uint64_t cycle) {
     uint32_t units = sm_units_free(&sm->units, scheduler, cycle), left = ~0u, lanes = 0;
-    struct sched_set groups = sched_and(&sm->ready, &sm->of_scheduler[scheduler]);
+    struct sched_set groups = sched_and(&sm->slots.ready, &sm->schedulers.slots[scheduler]);
     for (int s = (int)picked; s != SCHED_NONE && left; s = sched_first(&groups)) {
         bool is_last;
         uint32_t ready = 0;
         sched_remove(&groups, (uint32_t)s);
-        if (sm->slot[s].state == SM_SLOT_READY) /* the groups before it may have changed that */
+        if (sm->slots.slot[s].state == SM_SLOT_READY) /* the groups before it may have changed that */
             ready = sm_lanes_ready(sm, (uint32_t)s, units, left, cycle);
         if (!ready)
             continue;
@@ -49,8 +50,7 @@ static void issue_lanes(struct sm *sm, uint32_t scheduler, uint32_t picked, uint
         if (sm_has_fault(sm))
             break;
         if ((uint32_t)s == picked) {
-            sm->view.cycle = cycle;
-            sm->policy->issued(sm->policy_state[scheduler], &sm->view, picked);
+            sm_schedulers_issued(&sm->schedulers, scheduler, picked, cycle);
         }
         sm_prepare(sm, (uint32_t)s, cycle);
     }

@@ -61,7 +61,7 @@ static void update_lanes(const struct sm *sm, uint32_t s, const uint32_t *pc, ui
 static uint32_t update_slot(const struct sm *sm, uint32_t s, uint64_t cycle, const uint32_t **pc) {
     struct sm_lanes *lanes = &sm->lanes[s];
     uint32_t mask;
-    *pc = sm->divergence->joint->lane_pcs(sm->model, sm->slot[s].group, &mask);
+    *pc = sm->divergence->joint->lane_pcs(sm->model, sm->slots.slot[s].group, &mask);
     if (mask & lanes->changed)
         update_lanes(sm, s, *pc, mask & lanes->changed);
     if (cycle >= lanes->valid_from && cycle < lanes->valid_until)

@@ -39,7 +39,7 @@ static enum sm_access resolve(const struct sm *sm, const struct sm_timing *timin
 static bool has_result(const struct sm_timing *timing) { return timing->n_destinations && !timing->is_store; }
 
 static void set_destinations(struct sm *sm, uint32_t s, const struct sm_timing *timing, uint32_t mask, uint64_t ready) {
-    struct sm_slot *slot = &sm->slot[s];
+    struct sm_slot *slot = &sm->slots.slot[s];
     if (!has_result(timing))
         return;
     if (sm->lane_ready) {
@@ -53,7 +53,7 @@ static void set_destinations(struct sm *sm, uint32_t s, const struct sm_timing *
 
 static void access_shared(struct sm *sm, uint32_t s, const struct sm_timing *timing, const struct exec_insn *insn,
                           uint32_t mask, uint64_t cycle) {
-    struct sm_slot *slot = &sm->slot[s];
+    struct sm_slot *slot = &sm->slots.slot[s];
     uint32_t bytes = (uint32_t)insn->access.bytes * insn->access.n, banks = sm->machine->shared.banks;
     bool has_span = mask == ~0u && (insn->opcode == PTX_OP_LD || insn->opcode == PTX_OP_ST);
     unsigned passes = has_span && mem_is_one_round(sm->cx.span.low, sm->cx.span.high, bytes, banks)
@@ -88,7 +88,7 @@ static void access_constants(struct sm *sm, uint32_t s, const struct sm_timing *
     if (busy && cycle + busy > sm_units_free_from(&sm->units, SM_UNIT_LDST, 0))
         sm_units_occupy(&sm->units, SM_UNIT_LDST, 0, cycle + busy);
     set_destinations(sm, s, timing, mask, ready);
-    struct sm_slot *slot = &sm->slot[s];
+    struct sm_slot *slot = &sm->slots.slot[s];
     slot->result_ready = ready > slot->result_ready ? ready : slot->result_ready;
 }
 
@@ -129,7 +129,7 @@ static void set_pace(const struct config_machine *machine, struct sm_request *re
 }
 
 void sm_ldst_issue(struct sm *sm, uint32_t s, const struct divergence_bundle *bundle, uint64_t cycle) {
-    struct sm_slot *slot = &sm->slot[s];
+    struct sm_slot *slot = &sm->slots.slot[s];
     uint32_t pc = bundle->pc;
     const struct sm_timing *timing = &sm->program->timing[pc];
     const struct exec_insn *insn = &sm->program->exec->code[pc];
@@ -208,15 +208,15 @@ void sm_ldst_issue(struct sm *sm, uint32_t s, const struct divergence_bundle *bu
 
 /* The group that asked is still in its slot. A store, or a load whose result is unused, may outlive it. */
 static bool has_owner(const struct sm *sm, const struct sm_request *request) {
-    const struct sm_slot *slot = &sm->slot[request->slot];
+    const struct sm_slot *slot = &sm->slots.slot[request->slot];
     return slot->age == request->age && slot->state != SM_SLOT_FREE;
 }
 
 /* Another access of the group writes the same registers (other rows of a large warp): they are not ready yet. */
 static bool has_sibling(const struct sm *sm, const struct sm_request *request) {
-    const struct divergence_group *group = sm->slot[request->slot].group;
+    const struct divergence_group *group = sm->slots.slot[request->slot].group;
     bool is_one_bundle = group->row || group->threads;
-    if (is_one_bundle || sm->slot[request->slot].n_loads == 0)
+    if (is_one_bundle || sm->slots.slot[request->slot].n_loads == 0)
         return false;
     for (uint32_t i = 0; i < sm->n_requests; i++) {
         const struct sm_request *other = &sm->request[i];
@@ -228,7 +228,7 @@ static bool has_sibling(const struct sm *sm, const struct sm_request *request) {
 }
 
 static void finish(struct sm *sm, struct sm_request *request, uint64_t cycle) {
-    struct sm_slot *slot = &sm->slot[request->slot];
+    struct sm_slot *slot = &sm->slots.slot[request->slot];
     const struct sm_timing *timing = &sm->program->timing[request->pc];
     bool has_scoreboard = sm->is_scoreboard && !sm->lane_ready && has_owner(sm, request);
     bool is_last = !has_scoreboard || !has_sibling(sm, request);
@@ -266,7 +266,7 @@ uint32_t sm_ldst_missing(const struct sm_request *request) {
 static void tell_memory(struct sm *sm, const struct sm_request *request, uint64_t cycle) {
     if (!sm->divergence->memory || !sm->divergence->memory->answered || !has_owner(sm, request))
         return;
-    const struct sm_slot *slot = &sm->slot[request->slot];
+    const struct sm_slot *slot = &sm->slots.slot[request->slot];
     uint32_t missing = sm_ldst_missing(request);
     struct divergence_access access = {
         .pc = request->pc,
@@ -417,9 +417,9 @@ void sm_memory_done(struct sm *sm, uint32_t token, uint64_t cycle) {
     if (token & SM_FETCH_TOKEN) {
         sm->n_fetches--;
         uint32_t s = token & ~(uint32_t)SM_FETCH_TOKEN;
-        if (sm->slot[s].state == SM_SLOT_FREE || sm->slot[s].fetch_ready != SM_NEVER)
+        if (sm->slots.slot[s].state == SM_SLOT_FREE || sm->slots.slot[s].fetch_ready != SM_NEVER)
             return; /* for a group that has left since */
-        sm->slot[s].fetch_ready = cycle;
+        sm->slots.slot[s].fetch_ready = cycle;
         sm_prepare(sm, s, cycle - 1);
         return;
     }

@@ -90,10 +90,10 @@ void sm_observe_issue(struct sm *sm, uint32_t s, uint32_t pc, uint32_t n_lanes) 
  * issue or, while it waits for others, the one that it has issued. */
 static inline void look(struct sm *sm, uint32_t s, uint64_t cycle) {
     struct follow *follow = &sm->follower->slot[s];
-    const struct sm_slot *slot = &sm->slot[s];
+    const struct sm_slot *slot = &sm->slots.slot[s];
     bool is_empty = slot->state == SM_SLOT_FREE;
     enum sm_activity activity = activity_of(slot);
-    uint32_t pc = sm->view_slot[s].pc;
+    uint32_t pc = sm->schedulers.slot[s].pc;
     if (is_empty == follow->is_empty && follow->activity == activity && follow->pc == pc && follow->age == slot->age)
         return;
     close_span(sm, s, cycle);
@@ -102,15 +102,15 @@ static inline void look(struct sm *sm, uint32_t s, uint64_t cycle) {
 
 void sm_observe_cycle(struct sm *sm, uint64_t cycle) {
     struct sm_follower *follower = sm->follower;
-    for (uint32_t word = 0; word < sm->n_words; word++)
-        for (uint64_t left = follower->present.word[word] | sm->occupied.word[word]; left; left &= left - 1)
+    for (uint32_t word = 0; word < sm->slots.n_words; word++)
+        for (uint64_t left = follower->present.word[word] | sm->slots.occupied.word[word]; left; left &= left - 1)
             look(sm, word * 64 + (uint32_t)__builtin_ctzll(left), cycle);
-    follower->present = sm->occupied;
+    follower->present = sm->slots.occupied;
     follower->hook = follower->woken = SM_NO_SLOT;
 }
 
 void sm_observe_end(struct sm *sm, uint64_t cycle) {
-    for (uint32_t s = 0; sm->follower && s < sm->n_slots; s++)
+    for (uint32_t s = 0; sm->follower && s < sm->slots.n; s++)
         close_span(sm, s, cycle + 1);
 }
 
@@ -145,7 +145,7 @@ void sm_observe_departure(struct sm *sm, uint32_t s, bool is_evicted) {
     close_span(sm, s, sm->turn.cycle + 1); /* it was there in this cycle */
     if (is_evicted)
         report_move(sm, (int)s, hook, true);
-    else if (hook == (int)s && sm->program->exec->code[sm->view_slot[s].pc].kind != EXEC_KIND_EXIT)
+    else if (hook == (int)s && sm->program->exec->code[sm->schedulers.slot[s].pc].kind != EXEC_KIND_EXIT)
         report_move(sm, (int)s, sm->follower->woken, true);
 }
 
@@ -206,10 +206,10 @@ void sm_observe_begin(struct sm *sm) {
     if (!has_lines && !sm->observer)
         return;
     struct sm_follower *follower = sm->follower = base_allocate(1, sizeof *follower);
-    follower->slot = base_allocate(sm->n_slots, sizeof *follower->slot);
+    follower->slot = base_allocate(sm->slots.n, sizeof *follower->slot);
     follower->access = base_allocate(sm->n_requests, sizeof *follower->access);
     follower->hook = follower->woken = SM_NO_SLOT;
-    for (uint32_t s = 0; s < sm->n_slots; s++)
+    for (uint32_t s = 0; s < sm->slots.n; s++)
         follower->slot[s] = (struct follow){.since = sm->last_cycle + 1, .is_empty = true};
     for (uint32_t i = 0; i < sm->n_requests; i++)
         follower->access[i].first_cycle = SM_NEVER;

@@ -10,35 +10,26 @@
 #include "sm/internal.h"
 
 void sm_sleep_until(struct sm *sm, uint32_t s, uint64_t cycle, uint64_t wake) {
-    assert(wake > sm->last_cycle); /* otherwise it would sleep until the wheel comes round */
-    sm->slot[s].wake = wake;
+    assert(wake > sm->last_cycle); /* otherwise it would sleep until the wheel
+                                      comes round */
+    sm->slots.slot[s].wake = wake;
     sm_wheel_add(&sm->wheel, s, cycle, wake);
-}
-
-static void tell_stall(struct sm *sm, uint32_t s, uint64_t cycle, bool is_long, bool is_pending) {
-    sched_put(&sm->waits_long, s, is_long);
-    sched_put(&sm->pending, s, is_pending);
-    sm->slot[s].is_stalled = true;
-    if (!sm->policy_sees_waits)
-        return;
-    sm->view.cycle = cycle;
-    sm->policy->stall(sm->policy_state[s % sm->n_schedulers], &sm->view, s, is_long);
 }
 
 /* Tells the schedulers and units about the slot's next instruction. */
 static void classify(struct sm *sm, uint32_t s, uint32_t pc) {
-    struct sm_slot *slot = &sm->slot[s];
+    struct sm_slot *slot = &sm->slots.slot[s];
     const struct divergence_group *group = slot->group;
-    struct sched_slot *view = &sm->view_slot[s];
+    struct sched_slot *view = &sm->schedulers.slot[s];
     const struct sm_timing *timing = &sm->program->timing[pc];
     view->pc = pc;
     if (slot->traits != timing->traits) {
         slot->traits = timing->traits;
         sm_units_move(&sm->units, s, slot->unit, timing->unit);
         slot->unit = timing->unit;
-        sched_put(&sm->next_long, s, timing->is_long);
-        sched_put(&sm->next_load, s, timing->is_long && timing->is_load);
-        sched_put(&sm->next_visible, s, timing->is_visible_to_others);
+        sched_put(&sm->schedulers.next_long, s, timing->is_long);
+        sched_put(&sm->schedulers.next_load, s, timing->is_long && timing->is_load);
+        sched_put(&sm->slots.next_visible, s, timing->is_visible_to_others);
     }
     view->active_lanes = group->row ? sm_lanes_in(group->mask) : group->n_threads;
     view->passed = group->passed;
@@ -54,7 +45,7 @@ static bool may_overlap_accesses(const struct sm_timing *timing) {
 /* Finds the cycle from which the known instruction may issue. If lanes have their own scoreboards, this is not before
  * `lanes`, the first lane's cycle. */
 static void wait_for_operands(struct sm *sm, uint32_t s, uint64_t lanes, uint64_t cycle) {
-    struct sm_slot *slot = &sm->slot[s];
+    struct sm_slot *slot = &sm->slots.slot[s];
     const struct divergence_group *group = slot->group;
     const struct sm_timing *timing = &sm->program->timing[group->pc];
     uint64_t operands = group->ready_cycle > lanes ? group->ready_cycle : lanes;
@@ -68,8 +59,8 @@ static void wait_for_operands(struct sm *sm, uint32_t s, uint64_t lanes, uint64_
         slot->n_accesses && (timing->is_fence || timing->is_barrier ||
                              (!sm->is_scoreboard && !(group->overlaps && may_overlap_accesses(timing))));
     if (operands == SM_NEVER || group->is_blocked || waits_for_all) {
-        sm_set_state(sm, s, SM_SLOT_MEMORY);
-        tell_stall(sm, s, cycle, true, timing->is_fence);
+        sm_slots_set_state(&sm->slots, s, SM_SLOT_MEMORY);
+        sm_schedulers_stall(&sm->schedulers, s, cycle, true, timing->is_fence);
         return;
     }
     uint64_t fetched = slot->is_continued ? 0 : slot->fetch_ready; /* the first bundle was fetched for all */
@@ -77,14 +68,14 @@ static void wait_for_operands(struct sm *sm, uint32_t s, uint64_t lanes, uint64_
     if (wake <= cycle)
         wake = cycle + 1;
     if (wake > cycle + 1)
-        tell_stall(sm, s, cycle, false, false);
-    sm_set_state(sm, s, operands > fetched ? SM_SLOT_DEPENDENCY : SM_SLOT_FETCH);
+        sm_schedulers_stall(&sm->schedulers, s, cycle, false, false);
+    sm_slots_set_state(&sm->slots, s, operands > fetched ? SM_SLOT_DEPENDENCY : SM_SLOT_FETCH);
     sm_sleep_until(sm, s, cycle, wake);
 }
 
 /* Returns true if the instruction has arrived or arrives at a known time. */
 static bool fetch(struct sm *sm, uint32_t s, uint64_t cycle) {
-    struct sm_slot *slot = &sm->slot[s];
+    struct sm_slot *slot = &sm->slots.slot[s];
     if (!sm->has_icache)
         return true;
     uint32_t line = slot->group->pc >> sm->line_shift;
@@ -99,7 +90,7 @@ static bool fetch(struct sm *sm, uint32_t s, uint64_t cycle) {
         answer = mem_access(sm->mem, sm->index, now, MEM_FETCH, address, line_bytes, SM_FETCH_TOKEN | s, &ready);
     if (answer == MEM_REFUSED) {
         slot->wake = SM_NEVER;
-        sm_set_state(sm, s, SM_SLOT_FETCH);
+        sm_slots_set_state(&sm->slots, s, SM_SLOT_FETCH);
         sched_add(&sm->refused, s);
         return false;
     }
@@ -109,7 +100,7 @@ static bool fetch(struct sm *sm, uint32_t s, uint64_t cycle) {
     if (answer == MEM_MISS) {
         sm->n_fetches++;
         slot->fetch_ready = slot->wake = SM_NEVER;
-        sm_set_state(sm, s, SM_SLOT_FETCH);
+        sm_slots_set_state(&sm->slots, s, SM_SLOT_FETCH);
         return false;
     }
     if (ready > slot->fetch_ready)
@@ -118,38 +109,38 @@ static bool fetch(struct sm *sm, uint32_t s, uint64_t cycle) {
 }
 
 static void wait_for_others(struct sm *sm, uint32_t s, uint64_t cycle) {
-    sm_set_state(sm, s, SM_SLOT_BARRIER);
-    tell_stall(sm, s, cycle, false, true);
+    sm_slots_set_state(&sm->slots, s, SM_SLOT_BARRIER);
+    sm_schedulers_stall(&sm->schedulers, s, cycle, false, true);
 }
 
 /* Prepares a group to be re-formed: it sleeps until its last result is ready, and wake_slots() then calls resume(). */
 static void drain(struct sm *sm, uint32_t s, uint64_t cycle) {
-    struct sm_slot *slot = &sm->slot[s];
+    struct sm_slot *slot = &sm->slots.slot[s];
     bool waits_for_all = !sm->is_scoreboard;
     if (waits_for_all ? slot->n_accesses : slot->n_loads) {
-        sm_set_state(sm, s, SM_SLOT_MEMORY);
-        tell_stall(sm, s, cycle, true, false);
+        sm_slots_set_state(&sm->slots, s, SM_SLOT_MEMORY);
+        sm_schedulers_stall(&sm->schedulers, s, cycle, true, false);
         return;
     }
     uint64_t wake = waits_for_all || slot->fetch_ready > slot->result_ready ? slot->fetch_ready : slot->result_ready;
     if (wake <= cycle)
         wake = cycle + 1;
     if (wake > cycle + 1)
-        tell_stall(sm, s, cycle, false, false);
+        sm_schedulers_stall(&sm->schedulers, s, cycle, false, false);
     slot->is_draining = true;
-    sched_remove(&sm->next_visible, s);
+    sched_remove(&sm->slots.next_visible, s);
     slot->traits = SM_NO_TRAITS; /* its next instruction is not known */
-    sm_set_state(sm, s, SM_SLOT_DEPENDENCY);
+    sm_slots_set_state(&sm->slots, s, SM_SLOT_DEPENDENCY);
     sm_sleep_until(sm, s, cycle, wake);
 }
 
 void sm_prepare(struct sm *sm, uint32_t s, uint64_t cycle) {
-    sm->slot[s].is_draining = false;
+    sm->slots.slot[s].is_draining = false;
     sched_remove(&sm->refused, s);
-    enum divergence_status status = sm->slot[s].group->status;
-    if (sm->slot[s].waits_for_copies && status != DIVERGENCE_ENDED) {
-        sm_set_state(sm, s, SM_SLOT_MEMORY);
-        tell_stall(sm, s, cycle, true, false);
+    enum divergence_status status = sm->slots.slot[s].group->status;
+    if (sm->slots.slot[s].waits_for_copies && status != DIVERGENCE_ENDED) {
+        sm_slots_set_state(&sm->slots, s, SM_SLOT_MEMORY);
+        sm_schedulers_stall(&sm->schedulers, s, cycle, true, false);
         return;
     }
     switch (status) {
@@ -167,11 +158,11 @@ void sm_prepare(struct sm *sm, uint32_t s, uint64_t cycle) {
     case DIVERGENCE_RUNS:
         break;
     }
-    uint32_t pc = sm->slot[s].group->pc;
+    uint32_t pc = sm->slots.slot[s].group->pc;
     uint64_t lanes = sm->lane_ready ? sm_lanes_earliest(sm, s, cycle + 1, &pc) : 0;
     classify(sm, s, pc);
     if (sm->is_cold)
-        sm_warm_group(sm, &sm->slot[s], pc);
+        sm_warm_group(sm, &sm->slots.slot[s], pc);
     if (fetch(sm, s, cycle))
         wait_for_operands(sm, s, lanes, cycle);
 }

@@ -1,242 +1,71 @@
-/* Groups in slots: the SM's side of its divergence model's calls (divergence.h, struct divergence_host). */
+/* Slots: their memory, and groups that come and go. */
+#include "sm/slots.h"
+
+#include <stdlib.h>
 #include <string.h>
 
-#include "sm/internal.h"
+#include "base/memory.h"
 
-/* A group that changes now may issue from the next cycle on; before the schedulers have picked, from the current cycle
- * on. */
-static uint64_t cycle_before(const struct sm *sm, uint64_t cycle) { return sm->is_waking ? cycle - 1 : cycle; }
-
-/* Accounts the cycles before this one. This cycle is accounted by its own tick, or by the SM when it wakes. */
-static void settle(struct sm *sm, uint64_t cycle) {
-    if (cycle)
-        sm_catch_up(sm, cycle - 1);
+void sm_slots_init(struct sm_slots *slots, uint32_t n) {
+    *slots = (struct sm_slots){.slot = base_allocate_aligned(n * sizeof *slots->slot),
+                               .n = n,
+                               .n_words = (n + 63) / 64,
+                               .n_usable = n,
+                               .n_in_state = {[SM_SLOT_FREE] = n}};
 }
 
-/* Wakes the SM, which may be asleep, unless it is waking slots in the current cycle. */
-static void ask_for_tick(const struct sm *sm, uint64_t cycle) {
-    if (!sm->is_waking)
-        sm->dispatcher.wake(sm->dispatcher.user, sm->index, cycle + 1);
+void sm_slots_free(struct sm_slots *slots) {
+    sm_slots_end(slots);
+    free(slots->slot);
 }
 
-static uint32_t free_slots(const void *user) {
-    const struct sm *sm = user;
-    return sm->n_usable_slots - (sm->n_slots - sm->n_in_state[SM_SLOT_FREE]);
+void sm_slots_begin(struct sm_slots *slots, uint32_t n_registers) {
+    slots->n_registers = n_registers;
+    slots->registers = base_allocate((size_t)slots->n * n_registers, sizeof *slots->registers);
+    for (uint32_t s = 0; s < slots->n; s++)
+        slots->slot[s].register_ready = slots->registers + (size_t)s * n_registers;
 }
 
-/* Returns a free slot of the wanted scheduler, otherwise of any, or SM_NO_SLOT if there is none. */
-static int free_slot(const struct sm *sm, uint32_t scheduler) {
+void sm_slots_end(struct sm_slots *slots) {
+    free(slots->registers);
+    slots->registers = NULL;
+}
+
+int sm_slots_find_free(const struct sm_slots *slots, uint32_t scheduler, uint32_t n_schedulers) {
     int other = SM_NO_SLOT;
-    if (free_slots(sm) == 0)
+    if (sm_slots_n_occupied(slots) == slots->n_usable)
         return SM_NO_SLOT;
-    for (uint32_t word = 0; word < sm->n_words; word++)
-        for (uint64_t left = ~sm->occupied.word[word]; left; left &= left - 1) {
+    for (uint32_t word = 0; word < slots->n_words; word++)
+        for (uint64_t left = ~slots->occupied.word[word]; left; left &= left - 1) {
             uint32_t s = word * 64 + (uint32_t)__builtin_ctzll(left);
-            if (s < sm->n_slots && (scheduler == SM_MAX_SCHEDULERS || s % sm->n_schedulers == scheduler))
+            if (s < slots->n && s % n_schedulers == scheduler)
                 return (int)s;
-            if (s < sm->n_slots && other == SM_NO_SLOT)
+            if (s < slots->n && other == SM_NO_SLOT)
                 other = (int)s;
         }
     return other;
 }
 
-/* `from`: the slot of the group from which it was split; SM_NO_SLOT: none, or that of the running hook. */
-static void occupy(struct sm *sm, uint32_t s, struct divergence_group *group, int from, uint64_t cycle) {
-    struct sm_slot *slot = &sm->slot[s];
-    uint64_t *registers = slot->register_ready;
+void sm_slots_occupy(struct sm_slots *slots, uint32_t s, struct divergence_group *group, uint64_t fetch_ready) {
+    struct sm_slot *slot = &slots->slot[s];
     *slot = (struct sm_slot){
         .group = group,
-        .fetch_ready = cycle + 1 > sm->block_start ? cycle + 1 : sm->block_start,
-        .age = sm->n_arrived,
+        .fetch_ready = fetch_ready,
+        .age = slots->n_arrived++,
         .fetch_line = UINT32_MAX,
-        .register_ready = registers,
+        .register_ready = slot->register_ready,
         .state = slot->state,
         .unit = slot->unit,
         .traits = SM_NO_TRAITS,
     };
-    memset(registers, 0, (sm->program->n_registers + 1) * sizeof *registers);
-    if (sm->lane_ready)
-        sm_lanes_clear(sm, s);
+    memset(slot->register_ready, 0, slots->n_registers * sizeof *slot->register_ready);
     group->slot = (int)s;
-    if (group->warp_id == DIVERGENCE_NO_WARP)
-        group->warp_id = s / sm->n_schedulers;
-    sched_add(&sm->occupied, s);
-    sm->view_slot[s] = (struct sched_slot){
-        .age = sm->n_arrived++,
-        .warp_id = group->warp_id,
-        .block = group->home->slot,
-        .progress = group->row ? group->row->progress : 0,
-    };
-    sm->view.cycle = cycle;
-    sm->policy->arrive(sm->policy_state[s % sm->n_schedulers], &sm->view, s);
-    if (sm->follower)
-        sm_observe_arrival(sm, s, from);
+    sched_add(&slots->occupied, s);
 }
 
-static bool place(void *user, struct divergence_group *group, uint64_t cycle) {
-    struct sm *sm = user;
-    int s = free_slot(sm, SM_MAX_SCHEDULERS);
-    if (s == SM_NO_SLOT)
-        return false;
-    settle(sm, cycle);
-    occupy(sm, (uint32_t)s, group, SM_NO_SLOT, cycle_before(sm, cycle));
-    sm_prepare(sm, (uint32_t)s, cycle_before(sm, cycle));
-    ask_for_tick(sm, cycle);
-    return true;
+void sm_slots_release(struct sm_slots *slots, uint32_t s) {
+    sched_remove(&slots->occupied, s);
+    sm_slots_set_state(slots, s, SM_SLOT_FREE);
+    slots->slot[s].group->slot = DIVERGENCE_NO_SLOT;
+    slots->slot[s].group = NULL;
 }
-
-static void wake(void *user, struct divergence_group *group, uint64_t cycle) {
-    struct sm *sm = user;
-    if (group->slot == DIVERGENCE_NO_SLOT)
-        return;
-    settle(sm, cycle);
-    if (sm->follower)
-        sm_observe_wake(sm, (uint32_t)group->slot);
-    if (sm->lane_ready)
-        sm_lanes_changed(sm, (uint32_t)group->slot);
-    sm_prepare(sm, (uint32_t)group->slot, cycle_before(sm, cycle));
-    ask_for_tick(sm, cycle);
-}
-
-void sm_finish_slot(struct sm *sm, uint32_t s) {
-    sm->policy->leave(sm->policy_state[s % sm->n_schedulers], &sm->view, s);
-    sched_remove(&sm->occupied, s);
-    sched_remove(&sm->pending, s);
-    sched_remove(&sm->waits_long, s);
-    sched_remove(&sm->refused, s);
-    sm_set_state(sm, s, SM_SLOT_FREE);
-    if (sm->slot[s].waits_for_copies)
-        sm_copies_forget(sm, s);
-    if (sm->continued[s % sm->n_schedulers] == (int)s)
-        sm->continued[s % sm->n_schedulers] = SM_NO_SLOT;
-    sm->slot[s].group->slot = DIVERGENCE_NO_SLOT;
-    sm->slot[s].group = NULL;
-    sm->has_freed_slot = true;
-}
-
-static void evict(void *user, struct divergence_group *group, uint64_t cycle) {
-    struct sm *sm = user;
-    if (group->slot == DIVERGENCE_NO_SLOT)
-        return;
-    settle(sm, cycle);
-    bool has_freed_slot = sm->has_freed_slot;
-    if (sm->follower)
-        sm_observe_departure(sm, (uint32_t)group->slot, true);
-    sm_finish_slot(sm, (uint32_t)group->slot);
-    sm->has_freed_slot = has_freed_slot;
-}
-
-static bool is_in_flight(void *user, const struct divergence_group *group, uint64_t cycle) {
-    const struct sm *sm = user;
-    if (group->slot == DIVERGENCE_NO_SLOT)
-        return false;
-    const struct sm_slot *slot = &sm->slot[group->slot];
-    bool waits_for_all = !sm->is_scoreboard;
-    uint64_t next = cycle_before(sm, cycle) + 1;
-    return slot->is_continued || slot->waits_for_copies || (waits_for_all ? slot->n_accesses : slot->n_loads) ||
-           slot->fetch_ready > next || (!waits_for_all && slot->result_ready > next);
-}
-
-/* Returns the group's only access in flight, or NULL if there are none or several. */
-static const struct sm_request *only_access(const struct sm *sm, const struct divergence_group *group) {
-    if (group->slot == DIVERGENCE_NO_SLOT || sm->slot[group->slot].n_accesses != 1)
-        return NULL;
-    for (uint32_t i = 0; i < sm->n_requests; i++)
-        if (sm->request[i].is_used && sm->request[i].slot == (uint32_t)group->slot &&
-            sm->request[i].age == sm->slot[group->slot].age)
-            return &sm->request[i];
-    return NULL;
-}
-
-static uint32_t arrived(void *user, const struct divergence_group *group) {
-    const struct sm_request *request = only_access(user, group);
-    return request ? ~sm_ldst_missing(request) : 0;
-}
-
-static uint32_t hit(void *user, const struct divergence_group *group) {
-    const struct sm_request *request = only_access(user, group);
-    return request && sm_request_is_answered(request) ? ~request->missed : 0;
-}
-
-static uint64_t answered_from(void *user, const struct divergence_group *group) {
-    const struct sm *sm = user;
-    const struct sm_request *request = only_access(sm, group);
-    if (!request)
-        return 0;
-    const struct sm_slot *slot = &sm->slot[group->slot];
-    return sm->is_scoreboard && slot->result_ready > request->ready ? slot->result_ready : request->ready;
-}
-
-static bool split(void *user, struct divergence_group *from, struct divergence_group *to, uint64_t cycle) {
-    struct sm *sm = user;
-    const struct sm_request *request = only_access(sm, from);
-    int s = free_slot(sm, (uint32_t)from->slot % sm->n_schedulers);
-    if (!request || s == SM_NO_SLOT)
-        return false;
-    const struct sm_slot *old = &sm->slot[from->slot];
-    struct sm_slot *slot = &sm->slot[s];
-    settle(sm, cycle);
-    occupy(sm, (uint32_t)s, to, from->slot, cycle_before(sm, cycle));
-    for (uint32_t i = 0; i <= sm->program->n_registers; i++) {
-        bool is_in_flight = old->register_ready[i] == SM_NEVER;
-        slot->register_ready[i] = is_in_flight ? request->ready : old->register_ready[i];
-    }
-    slot->fetch_line = old->fetch_line;
-    slot->result_ready = old->result_ready > request->ready ? old->result_ready : request->ready;
-    if (!sm->is_scoreboard && request->ready > slot->fetch_ready)
-        slot->fetch_ready = request->ready;
-    if (old->fetch_ready != SM_NEVER && old->fetch_ready > slot->fetch_ready)
-        slot->fetch_ready = old->fetch_ready;
-    sm_prepare(sm, (uint32_t)s, cycle_before(sm, cycle));
-    sm_prepare(sm, (uint32_t)from->slot, cycle_before(sm, cycle));
-    ask_for_tick(sm, cycle);
-    return true;
-}
-
-static bool others_wait(void *user, const struct divergence_group *group) {
-    const struct sm *sm = user;
-    uint32_t n = sm->n_in_state[SM_SLOT_READY] + sm->n_in_state[SM_SLOT_DEPENDENCY] + sm->n_in_state[SM_SLOT_FETCH];
-    enum sm_state own = group->slot == DIVERGENCE_NO_SLOT ? SM_SLOT_FREE : (enum sm_state)sm->slot[group->slot].state;
-    return n == (own == SM_SLOT_READY || own == SM_SLOT_DEPENDENCY || own == SM_SLOT_FETCH);
-}
-
-static void activity(void *user, uint64_t *active, uint64_t *waiting) {
-    const struct sm *sm = user;
-    *active = sm->counters.active_cycles;
-    *waiting = sm->counters.stall_memory;
-}
-
-static void call_at(void *user, uint64_t cycle) {
-    struct sm *sm = user;
-    if (cycle < sm->model_wake)
-        sm->model_wake = cycle;
-    sm->dispatcher.wake(sm->dispatcher.user, sm->index, cycle);
-}
-
-static bool pull_block(void *user, uint64_t cycle) {
-    struct sm *sm = user;
-    return sm->dispatcher.pull_block(sm->dispatcher.user, sm->index, cycle);
-}
-
-static void block_ended(void *user, struct divergence_block *block) {
-    struct sm *sm = user;
-    ((struct sm_resident *)block)->is_in_flight = false;
-    sm->n_residents--;
-    sm->dispatcher.block_ended(sm->dispatcher.user, sm->index);
-}
-
-const struct divergence_host sm_divergence_host = {
-    .place = place,
-    .wake = wake,
-    .evict = evict,
-    .is_in_flight = is_in_flight,
-    .free_slots = free_slots,
-    .block_ended = block_ended,
-    .splits = &(const struct divergence_split_host){.split = split,
-                                                    .answered_from = answered_from,
-                                                    .arrived = arrived,
-                                                    .hit = hit,
-                                                    .others_wait = others_wait,
-                                                    .activity = activity},
-    .chip = &(const struct divergence_chip_host){.call_at = call_at, .pull_block = pull_block},
-};

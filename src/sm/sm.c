@@ -14,10 +14,6 @@ struct sm *sm_new(const struct sm_setup *setup) {
     const struct config_machine *machine = setup->machine;
     struct sm *sm = base_allocate_aligned(sizeof *sm);
     sm->machine = machine;
-    sm->own_policy = sched_complete(setup->scheduler);
-    sm->policy = &sm->own_policy;
-    sm->policy_options = setup->scheduler_options;
-    sm->policy_sees_waits = sched_sees_waits(sm->policy);
     sm->mem = setup->mem;
     sm->observer = setup->observer;
     sm->index = setup->index;
@@ -37,52 +33,33 @@ struct sm *sm_new(const struct sm_setup *setup) {
     sm->dispatcher = setup->dispatcher;
     sm->checks = setup->checks;
     sm->n_warps = machine->sm.threads / machine->sm.warp_size;
-    sm->n_slots = sm->n_warps;
+    uint32_t n_slots = sm->n_warps;
     if (sm->divergence->n_slots)
-        sm->n_slots = sm->divergence->n_slots(setup->divergence_options, machine, sm->n_warps, SCHED_MAX_SLOTS);
-    assert(sm->n_warps <= CONFIG_MAX_WARPS && sm->n_slots <= SCHED_MAX_SLOTS); /* config_check(), n_slots() */
-    sm->gets_cold = machine->sm.count * sm->n_slots > SM_WARM_SLOTS;
-    sm->n_schedulers = machine->sm.schedulers;
+        n_slots = sm->divergence->n_slots(setup->divergence_options, machine, sm->n_warps, SCHED_MAX_SLOTS);
+    assert(sm->n_warps <= CONFIG_MAX_WARPS && n_slots <= SCHED_MAX_SLOTS); /* config_check(), n_slots() */
+    sm_slots_init(&sm->slots, n_slots);
+    sm_schedulers_init(&sm->schedulers, setup->scheduler, setup->scheduler_options, machine->sm.schedulers, &sm->slots);
+    sm->gets_cold = machine->sm.count * sm->slots.n > SM_WARM_SLOTS;
     sm->line_shift =
         (uint32_t)__builtin_ctz(machine->icache.line_bytes / SM_INSTRUCTION_BYTES); /* a line is a power of two */
-    sm->slot = base_allocate_aligned(sm->n_slots * sizeof *sm->slot);
-    sm->view_slot = base_allocate(sm->n_slots, sizeof *sm->view_slot);
     sm_wheel_init(&sm->wheel);
     sm->n_requests = 4 * sm->n_warps + SM_LDST_QUEUE + EXEC_LANES;
     sm->n_free_requests = sm->n_requests;
     sm->request = base_allocate(sm->n_requests, sizeof *sm->request);
     for (uint32_t i = 0; i < sm->n_requests; i++)
         sm->request[i].next_free = i + 1;
-    sm->n_in_state[SM_SLOT_FREE] = sm->n_slots;
-    for (uint32_t k = 0; k < sm->n_schedulers; k++)
-        sm->policy_state[k] = base_allocate(1, sm->policy->state_bytes);
-    for (uint32_t s = 0; s < sm->n_slots; s++)
-        sched_add(&sm->of_scheduler[s % sm->n_schedulers], s);
-    for (uint32_t s = 0; s < sm->n_slots; s++)
-        sched_add(&sm->units.slots[sm->slot[s].unit], s);
-    sm->view = (struct sched_view){
-        .slot = sm->view_slot,
-        .occupied = &sm->occupied,
-        .ready = &sm->ready,
-        .next_long = &sm->next_long,
-        .next_load = &sm->next_load,
-        .waits_long = &sm->waits_long,
-        .pending = &sm->pending,
-        .n_slots = sm->n_slots,
-    };
-    sm->n_words = (sm->n_slots + 63) / 64;
+    for (uint32_t s = 0; s < sm->slots.n; s++)
+        sched_add(&sm->units.slots[sm->slots.slot[s].unit], s);
     sm->cx.lanes = exec_level_table();
     sm->done = SM_NO_REQUEST;
     sm->fetch_cycle = SM_NEVER;
     sm->model_wake = SM_NEVER;
-    for (uint32_t k = 0; k < SM_MAX_SCHEDULERS; k++)
-        sm->continued[k] = SM_NO_SLOT;
     struct divergence_setup divergence = {
         .machine = machine,
         .options = setup->divergence_options,
         .chip = setup->divergence_chip,
         .sm_index = sm->index,
-        .n_slots = sm->n_slots,
+        .n_slots = sm->slots.n,
         .host = &sm_divergence_host,
         .sm = sm,
         .cx = &sm->cx,
@@ -97,10 +74,8 @@ void sm_free(struct sm *sm) {
         return;
     sm_end_grid(sm);
     sm->divergence->free_model(sm->model);
-    for (uint32_t k = 0; k < sm->n_schedulers; k++)
-        free(sm->policy_state[k]);
-    free(sm->slot);
-    free(sm->view_slot);
+    sm_schedulers_free(&sm->schedulers);
+    sm_slots_free(&sm->slots);
     sm_wheel_free(&sm->wheel);
     free(sm->request);
     free(sm);
@@ -143,24 +118,18 @@ void sm_begin_grid(struct sm *sm, const struct exec_grid *grid, const struct sm_
     sm_copies_begin(sm);
     sm->max_residents = blocks_that_fit(&capacity, grid);
     sm->sleeps_for = SM_STALL_EMPTY;
-    sm->n_usable_slots = sm->n_slots;
+    sm->slots.n_usable = sm->slots.n;
     if (sm->divergence->chip)
-        sm->n_usable_slots = least(sm->n_slots, warps_that_fit(sm, &capacity, grid));
+        sm->slots.n_usable = least(sm->slots.n, warps_that_fit(sm, &capacity, grid));
     sm->lanes_at = base_allocate(grid->program->n_insns, sizeof *sm->lanes_at);
-    sm->register_memory = base_allocate((size_t)sm->n_slots * (program->n_registers + 1), sizeof *sm->register_memory);
+    sm_slots_begin(&sm->slots, program->n_registers + 1);
     if (sm->is_scoreboard && sm->has_lane_pcs) {
         sm->lane_ready =
-            base_allocate((size_t)sm->n_slots * (program->n_registers + 1) * EXEC_LANES, sizeof *sm->lane_ready);
-        sm->lanes = base_allocate(sm->n_slots, sizeof *sm->lanes);
+            base_allocate((size_t)sm->slots.n * (program->n_registers + 1) * EXEC_LANES, sizeof *sm->lane_ready);
+        sm->lanes = base_allocate(sm->slots.n, sizeof *sm->lanes);
     }
     sm->folds = sm->has_machine_instructions && sm->is_scoreboard && !sm->lane_ready;
-    for (uint32_t s = 0; s < sm->n_slots; s++)
-        sm->slot[s].register_ready = sm->register_memory + (size_t)s * (program->n_registers + 1);
-    for (uint32_t k = 0; k < sm->n_schedulers; k++) {
-        memset(sm->policy_state[k], 0, sm->policy->state_bytes);
-        sm->policy->start(sm->policy_state[k], sm->policy_options, sm->n_slots);
-        sm->continued[k] = SM_NO_SLOT;
-    }
+    sm_schedulers_begin(&sm->schedulers);
     if (sm->divergence->begin_grid)
         sm->divergence->begin_grid(sm->model);
 }
@@ -179,8 +148,8 @@ static void count_work(struct sm *sm) {
 
 void sm_end_grid(struct sm *sm) {
     count_work(sm);
-    for (uint32_t s = 0; s < sm->n_slots; s++)
-        if (sm->slot[s].group) /* only if the launch has failed */
+    for (uint32_t s = 0; s < sm->slots.n; s++)
+        if (sm->slots.slot[s].group) /* only if the launch has failed */
             sm_finish_slot(sm, s);
     for (uint32_t i = 0; i < sm->n_resident_places; i++) {
         struct divergence_block *block = &sm->resident[i]->block;
@@ -190,11 +159,11 @@ void sm_end_grid(struct sm *sm) {
         free(sm->resident[i]);
     }
     free(sm->resident);
-    free(sm->register_memory);
+    sm_slots_end(&sm->slots);
     free(sm->lane_ready);
     free(sm->lanes);
     sm->resident = NULL;
-    sm->register_memory = sm->lane_ready = NULL;
+    sm->lane_ready = NULL;
     sm->lanes = NULL;
     sm->n_resident_places = sm->max_residents = sm->n_residents = 0;
     sm_constants_clear(&sm->constants);
@@ -207,18 +176,18 @@ void sm_end_grid(struct sm *sm) {
 
 uint64_t sm_last_cycle(const struct sm *sm) { return sm->last_cycle; }
 uint64_t sm_last_change(const struct sm *sm) { return sm->last_change; }
-uint32_t sm_slots(const struct sm *sm) { return sm->n_slots; }
-const struct divergence_group *sm_group(const struct sm *sm, uint32_t slot) { return sm->slot[slot].group; }
-bool sm_has_accesses(const struct sm *sm, uint32_t slot) { return sm->slot[slot].n_accesses > 0; }
+uint32_t sm_slots(const struct sm *sm) { return sm->slots.n; }
+const struct divergence_group *sm_group(const struct sm *sm, uint32_t slot) { return sm->slots.slot[slot].group; }
+bool sm_has_accesses(const struct sm *sm, uint32_t slot) { return sm->slots.slot[slot].n_accesses > 0; }
 const char *sm_strict_scheduler(const struct sm *sm) {
-    return sm->policy->is_strict && sm->n_in_state[SM_SLOT_READY] ? sm->policy->name : NULL;
+    return sm->schedulers.policy.is_strict && sm->slots.n_in_state[SM_SLOT_READY] ? sm->schedulers.policy.name : NULL;
 }
 bool sm_has_room(const struct sm *sm) { return sm->n_residents < sm->max_residents; }
 
 uint32_t sm_most_blocks(const struct sm *sm) { return sm->max_residents; }
 
 uint32_t sm_count_blocks(const struct sm *sm) { return sm->n_residents; }
-uint32_t sm_count_groups(const struct sm *sm) { return sm->n_slots - sm->n_in_state[SM_SLOT_FREE]; }
+uint32_t sm_count_groups(const struct sm *sm) { return sm->slots.n - sm->slots.n_in_state[SM_SLOT_FREE]; }
 const struct stats_sm *sm_counters(const struct sm *sm) { return &sm->counters; }
 const uint64_t *sm_active_lanes(const struct sm *sm) { return sm->active_lanes; }
 
@@ -295,8 +264,8 @@ void sm_describe(const struct sm *sm, void (*line)(void *user, const char *text)
         [SM_SLOT_FETCH] = STATS_LINE_STALL_fetch,     [SM_SLOT_DEPENDENCY] = STATS_LINE_STALL_dependency,
         [SM_SLOT_BARRIER] = STATS_LINE_STALL_barrier,
     };
-    for (uint32_t s = 0; s < sm->n_slots; s++) {
-        const struct sm_slot *slot = &sm->slot[s];
+    for (uint32_t s = 0; s < sm->slots.n; s++) {
+        const struct sm_slot *slot = &sm->slots.slot[s];
         if (slot->state == SM_SLOT_FREE)
             continue;
         const struct divergence_group *group = slot->group;

@@ -10,36 +10,32 @@ static inline __attribute__((always_inline)) void touch(const void *from, size_t
         __builtin_prefetch((const char *)from + at);
 }
 
-/* Returns the number of groups that may issue soon. Those that wait for memory or for others may not. */
-static uint32_t n_awake(const struct sm *sm) {
-    return sm->n_in_state[SM_SLOT_READY] + sm->n_in_state[SM_SLOT_DEPENDENCY] + sm->n_in_state[SM_SLOT_FETCH];
-}
-
 bool sm_gets_cold(const struct sm *sm) { return sm->gets_cold; }
 
 void sm_warm(const struct sm *sm) { touch(sm, offsetof(struct sm, active_lanes)); }
 
 void sm_warm_slots(const struct sm *sm) {
-    if (n_awake(sm) < WORTH_IT)
+    if (sm_slots_n_awake(&sm->slots) < WORTH_IT)
         return;
     touch(sm->wheel.slots, SM_WHEEL_CYCLES * sizeof *sm->wheel.slots);
-    for (uint32_t word = 0; word < sm->n_words; word++)
-        for (uint64_t left = sm->occupied.word[word]; left; left &= left - 1) {
+    for (uint32_t word = 0; word < sm->slots.n_words; word++)
+        for (uint64_t left = sm->slots.occupied.word[word]; left; left &= left - 1) {
             uint32_t s = word * 64 + (uint32_t)__builtin_ctzll(left);
-            __builtin_prefetch(&sm->slot[s]);
-            __builtin_prefetch(&sm->view_slot[s]);
+            __builtin_prefetch(&sm->slots.slot[s]);
+            __builtin_prefetch(&sm->schedulers.slot[s]);
         }
-    for (uint32_t k = 0; k < sm->n_schedulers; k++)
-        touch(sm->policy_state[k], sm->policy->state_bytes < POLICY_BYTES ? sm->policy->state_bytes : POLICY_BYTES);
+    for (uint32_t k = 0; k < sm->schedulers.n; k++)
+        touch(sm->schedulers.state[k],
+              sm->schedulers.policy.state_bytes < POLICY_BYTES ? sm->schedulers.policy.state_bytes : POLICY_BYTES);
 }
 
 void sm_warm_groups(const struct sm *sm) {
-    if (n_awake(sm) < WORTH_IT)
+    if (sm_slots_n_awake(&sm->slots) < WORTH_IT)
         return;
-    for (uint32_t word = 0; word < sm->n_words; word++)
-        for (uint64_t left = sm->occupied.word[word]; left; left &= left - 1) {
-            const struct sm_slot *slot = &sm->slot[word * 64 + (uint32_t)__builtin_ctzll(left)];
-            if (slot->state == SM_SLOT_READY || slot->state == SM_SLOT_DEPENDENCY || slot->state == SM_SLOT_FETCH)
+    for (uint32_t word = 0; word < sm->slots.n_words; word++)
+        for (uint64_t left = sm->slots.occupied.word[word]; left; left &= left - 1) {
+            const struct sm_slot *slot = &sm->slots.slot[word * 64 + (uint32_t)__builtin_ctzll(left)];
+            if (sm_slot_is_awake(slot))
                 sm_warm_group(sm, slot, slot->group->pc);
         }
 }
