@@ -145,10 +145,10 @@ bool sm_check_invariants(const struct sm *sm, char *text, size_t size) {
         if (!check_slot(sm, s, text, size))
             return false;
     struct census census = {.sm = sm, .text = text, .size = size};
-    for (uint32_t i = 0; i < sm->n_resident_places; i++) {
-        if (!sm->resident[i]->is_in_flight)
+    for (uint32_t i = 0; i < sm->blocks.n_places; i++) {
+        if (!sm->blocks.place[i]->is_in_flight)
             continue;
-        if (!check_block(&census, &sm->resident[i]->block))
+        if (!check_block(&census, &sm->blocks.place[i]->block))
             return false;
         for (uint32_t s = 0; s < sm->slots.n; s++)
             if (sm->slots.slot[s].group && !check_lanes(&census, sm->slots.slot[s].group))

@@ -10,6 +10,8 @@
  *
  * Left out: the cycles that the data takes from the L1 to shared memory, and its banks; .cg, which goes through the L1
  * here like .ca. Copies and waits on different SMs do not affect each other (odgs moves threads). */
+#include "sm/copies.h"
+
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -18,7 +20,7 @@
 enum copy_state { COPY_FREE, COPY_IN_FLIGHT, COPY_ARRIVED };
 
 /* One instruction's copies, a lane for each thread. */
-struct copy {
+struct sm_copy {
     enum copy_state state;
     bool is_bulk;
     uint32_t lanes;
@@ -32,16 +34,6 @@ struct copy {
     uint64_t next[EXEC_LANES], end[EXEC_LANES]; /* and the addresses of the rest */
 };
 
-struct sm_copies {
-    struct copy *copy;
-    uint32_t n_copies, n_words;
-    uint32_t n_used;          /* the entries from here on have never been used */
-    uint64_t *awaited;        /* for each slot a bit set of copies */
-    struct sched_set waiting; /* slots that wait for copies */
-    uint32_t *queue;          /* requests of bulk copies; sm->n_bulk_copies from head on */
-    uint32_t queue_head;
-};
-
 static bool has_copies(const struct sm_program *program) {
     for (uint32_t pc = 0; pc < program->exec->n_insns; pc++)
         if (program->timing[pc].copies != SM_COPIES_NONE)
@@ -52,34 +44,33 @@ static bool has_copies(const struct sm_program *program) {
 void sm_copies_begin(struct sm *sm) {
     if (!has_copies(sm->program))
         return;
-    struct sm_copies *copies = sm->copies = base_allocate(1, sizeof *copies);
-    copies->n_copies = 2 * sm->n_requests; /* those in flight, and some whose data still moves from the L1 */
+    struct sm_copies *copies = &sm->copies;
+    copies->n_copies = 2 * sm->ldst.n_requests; /* those in flight, and some whose data still moves from the L1 */
     copies->n_words = (copies->n_copies + 63) / 64;
     copies->copy = base_allocate(copies->n_copies, sizeof *copies->copy);
     copies->awaited = base_allocate((size_t)sm->slots.n * copies->n_words, sizeof *copies->awaited);
-    copies->queue = base_allocate(sm->n_requests, sizeof *copies->queue);
+    copies->queue = base_allocate(sm->ldst.n_requests, sizeof *copies->queue);
 }
 
 /* Requests outlive the grid. The lines that a bulk copy has not requested yet are dropped. */
 void sm_copies_end(struct sm *sm) {
-    struct sm_copies *copies = sm->copies;
-    if (!copies)
+    struct sm_copies *copies = &sm->copies;
+    if (!copies->copy)
         return;
-    for (; sm->n_bulk_copies; sm->n_bulk_copies--) {
-        struct sm_request *request = &sm->request[copies->queue[copies->queue_head]];
-        copies->queue_head = (copies->queue_head + 1) % sm->n_requests;
+    for (; sm->copies.n_queued; sm->copies.n_queued--) {
+        struct sm_request *request = &sm->ldst.request[copies->queue[copies->queue_head]];
+        copies->queue_head = (copies->queue_head + 1) % sm->ldst.n_requests;
         request->n_transactions = request->next;
         if (!request->outstanding)
-            sm_request_release(sm, request);
+            sm_ldst_release(&sm->ldst, request);
     }
-    for (uint32_t i = 0; i < sm->n_requests; i++)
-        if (sm->request[i].is_copy)
-            sm->request[i].copy = SM_NO_COPY;
+    for (uint32_t i = 0; i < sm->ldst.n_requests; i++)
+        if (sm->ldst.request[i].is_copy)
+            sm->ldst.request[i].copy = SM_NO_COPY;
     free(copies->copy);
     free(copies->awaited);
     free(copies->queue);
-    free(copies);
-    sm->copies = NULL;
+    *copies = (struct sm_copies){0};
 }
 
 /* --- copies --- */
@@ -89,7 +80,7 @@ static uint32_t take_copy(struct sm_copies *copies, uint64_t cycle) {
     uint32_t best = 0;
     uint64_t least = SM_NEVER;
     for (uint32_t i = 0; i < copies->n_copies; i++) {
-        const struct copy *copy = &copies->copy[i];
+        const struct sm_copy *copy = &copies->copy[i];
         if (copy->state == COPY_FREE || (copy->state == COPY_ARRIVED && copy->ready <= cycle)) {
             copies->n_used = i < copies->n_used ? copies->n_used : i + 1;
             return i;
@@ -103,7 +94,7 @@ static uint32_t take_copy(struct sm_copies *copies, uint64_t cycle) {
 }
 
 /* Fills the request with the next lines of a bulk copy. */
-static void request_lines(const struct sm *sm, struct copy *copy, struct sm_request *request) {
+static void request_lines(const struct sm *sm, struct sm_copy *copy, struct sm_request *request) {
     const uint64_t line_bytes = sm->machine->l1.cache.line_bytes;
     request->n_transactions = request->next = 0;
     while (copy->left && request->n_transactions < MEM_MAX_TRANSACTIONS) {
@@ -119,19 +110,19 @@ static void request_lines(const struct sm *sm, struct copy *copy, struct sm_requ
 }
 
 static void queue_bulk(struct sm *sm, uint32_t number) {
-    struct sm_copies *copies = sm->copies;
-    copies->queue[(copies->queue_head + sm->n_bulk_copies++) % sm->n_requests] = number;
+    struct sm_copies *copies = &sm->copies;
+    copies->queue[(copies->queue_head + sm->copies.n_queued++) % sm->ldst.n_requests] = number;
 }
 
-uint32_t sm_copies_first(const struct sm *sm) { return sm->copies->queue[sm->copies->queue_head]; }
+uint32_t sm_copies_first(const struct sm *sm) { return sm->copies.queue[sm->copies.queue_head]; }
 
 void sm_copies_pop(struct sm *sm) {
-    sm->copies->queue_head = (sm->copies->queue_head + 1) % sm->n_requests;
-    sm->n_bulk_copies--;
+    sm->copies.queue_head = (sm->copies.queue_head + 1) % sm->ldst.n_requests;
+    sm->copies.n_queued--;
 }
 
 /* Records the threads that own the copies. */
-static void start_copy(const struct sm *sm, struct copy *copy, uint32_t lanes, bool is_bulk, bool has_mbarrier) {
+static void start_copy(const struct sm *sm, struct sm_copy *copy, uint32_t lanes, bool is_bulk, bool has_mbarrier) {
     const uint32_t kind = is_bulk;
     copy->state = COPY_IN_FLIGHT;
     copy->is_bulk = is_bulk;
@@ -161,15 +152,15 @@ uint32_t sm_copies_issue(struct sm *sm, const struct divergence_bundle *bundle, 
         lanes |= (uint32_t)(sm->cx.async.bytes[__builtin_ctz(left)] != 0) << __builtin_ctz(left);
     if (!lanes)
         return 0;
-    uint32_t number = take_copy(sm->copies, cycle);
-    struct copy *copy = &sm->copies->copy[number];
+    uint32_t number = take_copy(&sm->copies, cycle);
+    struct sm_copy *copy = &sm->copies.copy[number];
     start_copy(sm, copy, lanes, is_bulk, has_mbarrier);
     request->copy = number;
     request->is_copy = true;
     request->age = SM_NEVER; /* no group owns it */
     if (is_bulk) {
         request_lines(sm, copy, request);
-        queue_bulk(sm, (uint32_t)(request - sm->request));
+        queue_bulk(sm, (uint32_t)(request - sm->ldst.request));
     } else {
         request->n_transactions = mem_coalesce(sm->cx.address, lanes, insn->access.bytes,
                                                sm->machine->l1.cache.line_bytes, request->transaction);
@@ -184,8 +175,8 @@ static uint64_t *awaited_by(const struct sm_copies *copies, uint32_t s) {
 }
 
 static void hold(struct sm *sm, uint32_t s, uint32_t number) {
-    awaited_by(sm->copies, s)[number / 64] |= 1ull << number % 64;
-    sched_add(&sm->copies->waiting, s);
+    awaited_by(&sm->copies, s)[number / 64] |= 1ull << number % 64;
+    sched_add(&sm->copies.waiting, s);
     sm->slots.slot[s].waits_for_copies = true;
 }
 
@@ -195,25 +186,25 @@ static void hold_until(struct sm *sm, uint32_t s, uint64_t ready) {
 }
 
 void sm_copies_forget(struct sm *sm, uint32_t s) {
-    uint64_t *awaited = awaited_by(sm->copies, s);
-    for (uint32_t word = 0; word < sm->copies->n_words; word++)
+    uint64_t *awaited = awaited_by(&sm->copies, s);
+    for (uint32_t word = 0; word < sm->copies.n_words; word++)
         awaited[word] = 0;
-    sched_remove(&sm->copies->waiting, s);
+    sched_remove(&sm->copies.waiting, s);
     sm->slots.slot[s].waits_for_copies = false;
 }
 
 /* Tells the groups that wait for the copy. */
 static void arrive(struct sm *sm, uint32_t number, uint64_t ready, uint64_t cycle) {
-    struct sched_set waiting = sm->copies->waiting;
+    struct sched_set waiting = sm->copies.waiting;
     for (uint32_t word = 0; word < sm->slots.n_words; word++)
         for (uint64_t left = waiting.word[word]; left; left &= left - 1) {
             uint32_t s = word * 64 + (uint32_t)__builtin_ctzll(left);
-            uint64_t *awaited = awaited_by(sm->copies, s), any = 0;
+            uint64_t *awaited = awaited_by(&sm->copies, s), any = 0;
             if (!(awaited[number / 64] >> number % 64 & 1))
                 continue;
             awaited[number / 64] &= ~(1ull << number % 64);
             hold_until(sm, s, ready);
-            for (uint32_t i = 0; i < sm->copies->n_words; i++)
+            for (uint32_t i = 0; i < sm->copies.n_words; i++)
                 any |= awaited[i];
             if (any)
                 continue;
@@ -226,10 +217,10 @@ static void arrive(struct sm *sm, uint32_t number, uint64_t ready, uint64_t cycl
 bool sm_copies_finish(struct sm *sm, struct sm_request *request, uint64_t cycle) {
     if (request->copy == SM_NO_COPY) /* of an earlier grid */
         return true;
-    struct copy *copy = &sm->copies->copy[request->copy];
+    struct sm_copy *copy = &sm->copies.copy[request->copy];
     if (copy->left) {
         request_lines(sm, copy, request);
-        queue_bulk(sm, (uint32_t)(request - sm->request));
+        queue_bulk(sm, (uint32_t)(request - sm->ldst.request));
         return false;
     }
     copy->state = COPY_ARRIVED;
@@ -239,7 +230,7 @@ bool sm_copies_finish(struct sm *sm, struct sm_request *request, uint64_t cycle)
 }
 
 /* Returns the lane in which a copy's thread now executes, or EXEC_LANES. */
-static uint32_t lane_of(const struct sm *sm, const struct divergence_bundle *bundle, const struct copy *copy,
+static uint32_t lane_of(const struct sm *sm, const struct divergence_bundle *bundle, const struct sm_copy *copy,
                         uint32_t i) {
     if (bundle->row)
         return bundle->row == copy->row[i] && bundle->mask >> copy->home[i] & 1 ? copy->home[i] : EXEC_LANES;
@@ -253,7 +244,7 @@ static uint32_t lane_of(const struct sm *sm, const struct divergence_bundle *bun
 
 /* Returns whether the thread of the copy's lane i executes the wait and must wait for the copy: for all but its last
  * imm groups. */
-static bool is_of_group(const struct sm *sm, const struct divergence_bundle *bundle, const struct copy *copy,
+static bool is_of_group(const struct sm *sm, const struct divergence_bundle *bundle, const struct sm_copy *copy,
                         uint32_t i) {
     const struct exec_insn *insn = &sm->program->exec->code[bundle->pc];
     enum sm_copies_role role = (enum sm_copies_role)sm->program->timing[bundle->pc].copies;
@@ -266,7 +257,7 @@ static bool is_of_group(const struct sm *sm, const struct divergence_bundle *bun
 
 /* Returns whether a lane that executes a wait has seen the completion of the phase to which the copy's lane i
  * belongs. */
-static bool is_of_mbarrier(const struct sm *sm, const struct divergence_bundle *bundle, const struct copy *copy,
+static bool is_of_mbarrier(const struct sm *sm, const struct divergence_bundle *bundle, const struct sm_copy *copy,
                            uint32_t i) {
     for (uint32_t left = bundle->mask; left && copy->mbarrier[i] != EXEC_NO_MBARRIER; left &= left - 1) {
         uint32_t l = (uint32_t)__builtin_ctz(left);
@@ -276,7 +267,7 @@ static bool is_of_mbarrier(const struct sm *sm, const struct divergence_bundle *
     return false;
 }
 
-static bool is_awaited(const struct sm *sm, const struct divergence_bundle *bundle, const struct copy *copy) {
+static bool is_awaited(const struct sm *sm, const struct divergence_bundle *bundle, const struct sm_copy *copy) {
     bool is_mbarrier = sm->program->timing[bundle->pc].copies == SM_COPIES_WAIT_MBARRIER;
     for (uint32_t left = copy->lanes; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(left);
@@ -287,7 +278,7 @@ static bool is_awaited(const struct sm *sm, const struct divergence_bundle *bund
 }
 
 /* Ties the copies of the arriving threads that have no mbarrier yet to this one. */
-static void tie(const struct sm *sm, const struct divergence_bundle *bundle, struct copy *copy) {
+static void tie(const struct sm *sm, const struct divergence_bundle *bundle, struct sm_copy *copy) {
     for (uint32_t left = copy->is_bulk ? 0 : copy->lanes; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(left), l = lane_of(sm, bundle, copy, i);
         if (l != EXEC_LANES && copy->mbarrier[i] == EXEC_NO_MBARRIER)
@@ -296,12 +287,12 @@ static void tie(const struct sm *sm, const struct divergence_bundle *bundle, str
 }
 
 void sm_copies_follow(struct sm *sm, uint32_t s, const struct divergence_bundle *bundle, uint64_t cycle) {
-    struct sm_copies *copies = sm->copies;
+    struct sm_copies *copies = &sm->copies;
     enum sm_copies_role role = (enum sm_copies_role)sm->program->timing[bundle->pc].copies;
     if (role < SM_COPIES_ARRIVE)
         return;
     for (uint32_t number = 0; number < copies->n_used; number++) {
-        struct copy *copy = &copies->copy[number];
+        struct sm_copy *copy = &copies->copy[number];
         if (copy->state == COPY_FREE || (copy->state == COPY_ARRIVED && copy->ready <= cycle))
             continue;
         if (role == SM_COPIES_ARRIVE)

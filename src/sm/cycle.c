@@ -21,7 +21,7 @@ static void wake_slot(struct sm *sm, uint32_t s, uint64_t cycle) {
         if (sm->follower)
             sm_observe_hook(sm, s);
         sm->divergence->resume(sm->model, slot->group, cycle);
-        if (sm->lane_ready)
+        if (sm->lanes.ready)
             sm_lanes_changed(sm, s);
         sm_prepare(sm, s, cycle - 1);
         return;
@@ -39,9 +39,9 @@ static inline void wake_slots(struct sm *sm, struct sched_set refused, uint64_t 
         for (uint32_t word = 0; word < sm->slots.n_words; word++)
             for (uint64_t left = woken.word[word] | refused.word[word]; left; left &= left - 1) {
                 uint32_t s = word * 64 + (uint32_t)__builtin_ctzll(left);
-                if (!sched_has(&sm->refused, s))
+                if (!sched_has(&sm->fetch.refused, s))
                     wake_slot(sm, s, cycle);
-                else if (sched_has(&refused, s) && sm->fetch_cycle != cycle)
+                else if (sched_has(&refused, s) && sm_fetch_has_port(&sm->fetch, cycle))
                     sm_prepare(sm, s, cycle - 1);
             }
         memset(&refused, 0, sizeof refused);
@@ -51,19 +51,17 @@ static inline void wake_slots(struct sm *sm, struct sched_set refused, uint64_t 
 /* Returns the first cycle in which no instruction that takes several cycles occupies a unit, or SM_NEVER while accesses
  * enter the cache one after the other. */
 static uint64_t pipeline_free(const struct sm *sm) {
-    return sm->queue_length ? SM_NEVER : sm_units_all_free(&sm->units);
+    return sm->ldst.length ? SM_NEVER : sm_units_all_free(&sm->units);
 }
 
 /* A barrel is one pipeline in order: an instruction that takes several cycles in a stage stalls all later ones, as
  * serialised accesses do in Narasiman 2011, 2.2. If lanes fetch for themselves (mimd), each is its own pipeline. */
-static bool stalls_as_one(const struct sm *sm) {
-    return sm->machine->sm.pipeline == CONFIG_PIPELINE_BARREL && !sm->lane_ready;
-}
+static bool stalls_as_one(const struct sm *sm) { return sm->pipeline == CONFIG_PIPELINE_BARREL && !sm->lanes.ready; }
 
 /* Returns the ready slots whose unit takes an instruction in this cycle. */
 static struct sched_set candidates_of(const struct sm *sm, uint32_t scheduler, uint64_t cycle) {
     struct sched_set set = {{0}};
-    bool ldst_is_full = !sm_ldst_has_room(sm);
+    bool ldst_is_full = !sm_ldst_has_room(&sm->ldst);
     if (stalls_as_one(sm) && pipeline_free(sm) > cycle)
         return set;
     set = sched_and(&sm->slots.ready, &sm->schedulers.slots[scheduler]);
@@ -112,36 +110,43 @@ static bool must_wait(const struct sm *sm, uint32_t s, enum sm_freedom freedom) 
     return sm->program->exec->code[group->pc].kind != EXEC_KIND_EXIT || may_end_block(group);
 }
 
-/* Gives every scheduler its turn. Returns false at a group that must wait. When all SMs have reached this cycle,
- * schedule() continues there. */
-static bool schedule(struct sm *sm, enum sm_freedom freedom, uint64_t cycle) {
-    struct sm_turn turn = sm->turn;
-    for (; turn.scheduler < sm->schedulers.n && !sm_has_fault(sm); turn.scheduler++, turn.has_picked = false) {
-        if (!turn.has_picked)
-            turn.picked = pick(sm, turn.scheduler, cycle);
-        if (turn.picked == SM_NO_SLOT)
-            continue;
-        turn.has_picked = true;
-        if (freedom != SM_TOGETHER && must_wait(sm, (uint32_t)turn.picked, freedom)) {
-            sm->turn = turn;
+/* Lets one scheduler issue an instruction, and before it any that become no machine instruction. Returns false at a
+ * group that must wait. */
+static inline bool issue_from(struct sm *sm, uint32_t scheduler, enum sm_freedom freedom, uint64_t cycle) {
+    struct sm_turn *turn = &sm->turn;
+    do {
+        int picked = turn->picked == SM_NO_SLOT ? pick(sm, scheduler, cycle) : turn->picked;
+        turn->picked = picked;
+        if (picked == SM_NO_SLOT)
+            return true;
+        if (freedom != SM_TOGETHER && must_wait(sm, (uint32_t)picked, freedom))
+            return false;
+        turn->picked = SM_NO_SLOT;
+        turn->is_over = true;
+        sm_issue(sm, scheduler, (uint32_t)picked, cycle);
+        turn->has_issued = true;
+    } while (!turn->is_over && !sm_has_fault(sm));
+    return true;
+}
+
+/* Gives every scheduler its turn. Returns false at a group that must wait. When all SMs have reached this cycle, the
+ * next call continues there. */
+static inline bool schedule(struct sm *sm, enum sm_freedom freedom, uint64_t cycle) {
+    if (!sm->slots.n_in_state[SM_SLOT_READY])
+        return true;
+    for (uint32_t k = sm->turn.scheduler; k < sm->schedulers.n && !sm_has_fault(sm); k++)
+        if (!issue_from(sm, k, freedom, cycle)) {
+            sm->turn.scheduler = k;
             return false;
         }
-        sm_issue(sm, turn.scheduler, (uint32_t)turn.picked, cycle);
-        turn.has_issued = true;
-        if (sm->has_issued_nothing) { /* the scheduler still has its turn */
-            sm->has_issued_nothing = false;
-            turn.scheduler--;
-        }
-    }
-    sm->turn.has_issued = turn.has_issued;
     return true;
 }
 
 /* Ready groups that cannot issue wait for a unit or, if a full load/store queue stops all of them, for memory. */
 static enum sm_stall why_ready_groups_wait(const struct sm *sm) {
-    if (stalls_as_one(sm) && sm->queue_length && sm->ldst_is_refused)
+    if (stalls_as_one(sm) && sm->ldst.length && sm->ldst.is_refused)
         return SM_STALL_MEMORY;
-    if (sm_ldst_has_room(sm))
+    if (sm_ldst_has_room(&sm->ldst))
         return SM_STALL_STRUCTURAL;
     for (uint32_t word = 0; word < sm->slots.n_words; word++)
         if (sm->slots.ready.word[word] & ~sm->units.slots[SM_UNIT_LDST].word[word])
@@ -162,7 +167,7 @@ static enum sm_stall why_idle(const struct sm *sm) {
 /* Returns the cycle in which a ready group may find its unit free, or SM_NEVER if all of them wait for room in the
  * load/store queue. */
 static uint64_t next_issue(const struct sm *sm, uint64_t cycle) {
-    bool ldst_is_full = !sm_ldst_has_room(sm);
+    bool ldst_is_full = !sm_ldst_has_room(&sm->ldst);
     uint64_t next = SM_NEVER;
     if (stalls_as_one(sm) && pipeline_free(sm) > cycle)
         return pipeline_free(sm);
@@ -182,8 +187,8 @@ static uint64_t next_issue(const struct sm *sm, uint64_t cycle) {
 }
 
 static uint64_t next_cycle(const struct sm *sm, uint64_t cycle, bool has_issued) {
-    if (has_issued || ((sm->queue_length || sm->n_bulk_copies) && !sm->ldst_is_refused) ||
-        !sched_is_empty(&sm->refused))
+    if (has_issued || ((sm->ldst.length || sm->copies.n_queued) && !sm->ldst.is_refused) ||
+        !sched_is_empty(&sm->fetch.refused))
         return cycle + 1;
     uint64_t next = sm_wheel_next(&sm->wheel, cycle);
     if (sm->slots.n_in_state[SM_SLOT_READY]) {
@@ -196,7 +201,10 @@ static uint64_t next_cycle(const struct sm *sm, uint64_t cycle, bool has_issued)
 /* Returns whether slots have become free, or the cycle that the model asked for has come. */
 static bool is_refill_due(const struct sm *sm, uint64_t cycle) { return sm->has_freed_slot || sm->model_wake <= cycle; }
 
-static void refill(struct sm *sm, uint64_t cycle) {
+/* Lets the model fill slots. */
+static inline void refill(struct sm *sm, uint64_t cycle) {
+    if (!is_refill_due(sm, cycle))
+        return;
     sm->has_freed_slot = false;
     if (sm->model_wake <= cycle)
         sm->model_wake = SM_NEVER;
@@ -205,39 +213,43 @@ static void refill(struct sm *sm, uint64_t cycle) {
 }
 
 /* Lets the model use the time in which every group waits for memory or for others. */
-static void use_idle_time(struct sm *sm, uint64_t cycle) {
-    if (!sm->divergence->memory || !sm->divergence->memory->idle || sm->slots.n_in_state[SM_SLOT_READY] ||
-        sm->slots.n_in_state[SM_SLOT_DEPENDENCY] || sm->slots.n_in_state[SM_SLOT_FETCH] ||
-        !sm->slots.n_in_state[SM_SLOT_MEMORY])
+static inline void use_idle_time(struct sm *sm, uint64_t cycle) {
+    if (sm->turn.has_issued || !sm->divergence->memory || !sm->divergence->memory->idle ||
+        sm_slots_n_awake(&sm->slots) || !sm->slots.n_in_state[SM_SLOT_MEMORY])
         return;
     sm->divergence->memory->idle(sm->model, cycle);
 }
 
-/* Runs the stages before the schedulers. */
-static void begin_cycle(struct sm *sm, uint64_t cycle) {
+/* Accounts the cycles in which the SM slept, and begins a new one. */
+static inline void begin_cycle(struct sm *sm, uint64_t cycle) {
     if (cycle > sm->last_cycle + 1)
         sm_catch_up(sm, cycle - 1);
-    sm->turn = (struct sm_turn){.cycle = cycle};
-    if (sm->done != SM_NO_REQUEST)
+    sm->turn = (struct sm_turn){.cycle = cycle, .picked = SM_NO_SLOT};
+}
+
+static inline void collect_answers(struct sm *sm, uint64_t cycle) {
+    if (sm->ldst.done != SM_NO_REQUEST)
         sm_ldst_collect(sm, cycle);
-    sm->is_waking = true;
-    wake_slots(sm, sm->refused, cycle);
+}
+
+static inline void wake_groups(struct sm *sm, uint64_t cycle) {
+    sm->turn.is_waking = true;
+    wake_slots(sm, sm->fetch.refused, cycle);
     if (is_refill_due(sm, cycle)) {
         refill(sm, cycle);
         wake_slots(sm, (struct sched_set){{0}}, cycle); /* the slots that refill() filled */
     }
-    sm->is_waking = false;
-    if (sm->queue_length || sm->n_bulk_copies)
+    sm->turn.is_waking = false;
+}
+
+static inline void access_l1(struct sm *sm, uint64_t cycle) {
+    if (sm->ldst.length || sm->copies.n_queued)
         sm_ldst_tick(sm, cycle);
 }
 
-/* Runs the stages after the schedulers. Returns the next cycle. */
-static uint64_t end_cycle(struct sm *sm, uint64_t cycle) {
+/* Accounts the cycle. Returns the next one in which the SM has work. */
+static inline uint64_t end_cycle(struct sm *sm, uint64_t cycle) {
     bool has_issued = sm->turn.has_issued;
-    if (is_refill_due(sm, cycle))
-        refill(sm, cycle);
-    if (!has_issued)
-        use_idle_time(sm, cycle);
     uint64_t next = next_cycle(sm, cycle, has_issued);
     if (!has_issued || next > cycle + 1)
         sm->sleeps_for = why_idle(sm);
@@ -252,18 +264,31 @@ static uint64_t end_cycle(struct sm *sm, uint64_t cycle) {
 
 enum sm_outcome sm_tick(struct sm *sm, enum sm_freedom freedom, uint64_t cycle, uint64_t *next) {
     assert(cycle > sm->last_cycle); /* otherwise a scheduler would issue twice in a cycle */
-    sm->is_cold = sm->gets_cold && freedom != SM_AHEAD;
-    if (sm->turn.cycle != cycle) /* otherwise an earlier call began the cycle */
+    sm->prefetches = sm->gets_cold && freedom != SM_AHEAD;
+    if (sm->turn.cycle != cycle) { /* otherwise an earlier call has run these stages */
         begin_cycle(sm, cycle);
-    if (sm->slots.n_in_state[SM_SLOT_READY] && !schedule(sm, freedom, cycle))
+        collect_answers(sm, cycle);
+        wake_groups(sm, cycle);
+        access_l1(sm, cycle);
+    }
+    if (!schedule(sm, freedom, cycle))
         return SM_WAITS;
+    refill(sm, cycle);
+    use_idle_time(sm, cycle);
     *next = end_cycle(sm, cycle);
     return sm_has_fault(sm) ? SM_FAULTED : SM_TICKED;
 }
 
+/* Returns whether the model does not depend on other SMs or on the grid's blocks, groups have one pc, and instruction
+ * fetches do not share the path to the L2 with answers to other SMs, as they do with coherent caches. */
+static bool is_separate(const struct sm *sm) {
+    bool fetches_meet_answers = sm->fetch.can_miss && sm->machine->memory.coherence != CONFIG_COHERENCE_NONE;
+    return !sm->divergence->chip && !sm_model_has_lane_pcs(sm->divergence) && !fetches_meet_answers;
+}
+
 bool sm_is_alone(const struct sm *sm, uint64_t cycle) {
-    return sm->is_separate && sm->n_residents && !sm->n_fetches && sm->n_free_requests == sm->n_requests &&
-           sm->model_wake > cycle && sm->turn.cycle != cycle && !sm_has_fault(sm);
+    return sm->blocks.n && !sm->fetch.n_in_flight && sm->ldst.n_free == sm->ldst.n_requests && sm->model_wake > cycle &&
+           sm->turn.cycle != cycle && !sm_has_fault(sm) && is_separate(sm);
 }
 
 void sm_keep_stores(struct sm *sm, struct exec_stores *stores) { sm->cx.stores = stores; }

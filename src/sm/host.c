@@ -4,7 +4,7 @@
 
 /* A group that changes now may issue from the next cycle on; before the schedulers have picked, from the current cycle
  * on. */
-static uint64_t cycle_before(const struct sm *sm, uint64_t cycle) { return sm->is_waking ? cycle - 1 : cycle; }
+static uint64_t cycle_before(const struct sm *sm, uint64_t cycle) { return sm->turn.is_waking ? cycle - 1 : cycle; }
 
 /* Accounts the cycles before this one. This cycle is accounted by its own tick, or by the SM when it wakes. */
 static void settle(struct sm *sm, uint64_t cycle) {
@@ -14,7 +14,7 @@ static void settle(struct sm *sm, uint64_t cycle) {
 
 /* Wakes the SM, which may be asleep, unless it is waking slots in the current cycle. */
 static void ask_for_tick(const struct sm *sm, uint64_t cycle) {
-    if (!sm->is_waking)
+    if (!sm->turn.is_waking)
         sm->dispatcher.wake(sm->dispatcher.user, sm->index, cycle + 1);
 }
 
@@ -25,9 +25,9 @@ static uint32_t free_slots(const void *user) {
 
 /* `from`: the slot of the group from which it was split; SM_NO_SLOT: none, or that of the running hook. */
 static void occupy(struct sm *sm, uint32_t s, struct divergence_group *group, int from, uint64_t cycle) {
-    uint64_t first = cycle + 1 > sm->block_start ? cycle + 1 : sm->block_start;
+    uint64_t first = cycle + 1 > sm->blocks.start ? cycle + 1 : sm->blocks.start;
     sm_slots_occupy(&sm->slots, s, group, first);
-    if (sm->lane_ready)
+    if (sm->lanes.ready)
         sm_lanes_clear(sm, s);
     sm_schedulers_arrive(&sm->schedulers, s, &sm->slots.slot[s], cycle);
     if (sm->follower)
@@ -53,7 +53,7 @@ static void wake(void *user, struct divergence_group *group, uint64_t cycle) {
     settle(sm, cycle);
     if (sm->follower)
         sm_observe_wake(sm, (uint32_t)group->slot);
-    if (sm->lane_ready)
+    if (sm->lanes.ready)
         sm_lanes_changed(sm, (uint32_t)group->slot);
     sm_prepare(sm, (uint32_t)group->slot, cycle_before(sm, cycle));
     ask_for_tick(sm, cycle);
@@ -61,7 +61,7 @@ static void wake(void *user, struct divergence_group *group, uint64_t cycle) {
 
 void sm_finish_slot(struct sm *sm, uint32_t s) {
     sm_schedulers_leave(&sm->schedulers, s);
-    sched_remove(&sm->refused, s);
+    sched_remove(&sm->fetch.refused, s);
     if (sm->slots.slot[s].waits_for_copies)
         sm_copies_forget(sm, s);
     sm_slots_release(&sm->slots, s);
@@ -85,7 +85,7 @@ static bool is_in_flight(void *user, const struct divergence_group *group, uint6
     if (group->slot == DIVERGENCE_NO_SLOT)
         return false;
     const struct sm_slot *slot = &sm->slots.slot[group->slot];
-    bool waits_for_all = !sm->is_scoreboard;
+    bool waits_for_all = !sm_has_scoreboard(sm);
     uint64_t next = cycle_before(sm, cycle) + 1;
     return slot->is_continued || slot->waits_for_copies || (waits_for_all ? slot->n_accesses : slot->n_loads) ||
            slot->fetch_ready > next || (!waits_for_all && slot->result_ready > next);
@@ -95,16 +95,16 @@ static bool is_in_flight(void *user, const struct divergence_group *group, uint6
 static const struct sm_request *only_access(const struct sm *sm, const struct divergence_group *group) {
     if (group->slot == DIVERGENCE_NO_SLOT || sm->slots.slot[group->slot].n_accesses != 1)
         return NULL;
-    for (uint32_t i = 0; i < sm->n_requests; i++)
-        if (sm->request[i].is_used && sm->request[i].slot == (uint32_t)group->slot &&
-            sm->request[i].age == sm->slots.slot[group->slot].age)
-            return &sm->request[i];
+    for (uint32_t i = 0; i < sm->ldst.n_requests; i++)
+        if (sm->ldst.request[i].is_used && sm->ldst.request[i].slot == (uint32_t)group->slot &&
+            sm->ldst.request[i].age == sm->slots.slot[group->slot].age)
+            return &sm->ldst.request[i];
     return NULL;
 }
 
 static uint32_t arrived(void *user, const struct divergence_group *group) {
     const struct sm_request *request = only_access(user, group);
-    return request ? ~sm_ldst_missing(request) : 0;
+    return request ? ~sm_request_missing(request) : 0;
 }
 
 static uint32_t hit(void *user, const struct divergence_group *group) {
@@ -118,7 +118,7 @@ static uint64_t answered_from(void *user, const struct divergence_group *group) 
     if (!request)
         return 0;
     const struct sm_slot *slot = &sm->slots.slot[group->slot];
-    return sm->is_scoreboard && slot->result_ready > request->ready ? slot->result_ready : request->ready;
+    return sm_has_scoreboard(sm) && slot->result_ready > request->ready ? slot->result_ready : request->ready;
 }
 
 static bool split(void *user, struct divergence_group *from, struct divergence_group *to, uint64_t cycle) {
@@ -137,7 +137,7 @@ static bool split(void *user, struct divergence_group *from, struct divergence_g
     }
     slot->fetch_line = old->fetch_line;
     slot->result_ready = old->result_ready > request->ready ? old->result_ready : request->ready;
-    if (!sm->is_scoreboard && request->ready > slot->fetch_ready)
+    if (!sm_has_scoreboard(sm) && request->ready > slot->fetch_ready)
         slot->fetch_ready = request->ready;
     if (old->fetch_ready != SM_NEVER && old->fetch_ready > slot->fetch_ready)
         slot->fetch_ready = old->fetch_ready;
@@ -174,7 +174,7 @@ static bool pull_block(void *user, uint64_t cycle) {
 static void block_ended(void *user, struct divergence_block *block) {
     struct sm *sm = user;
     ((struct sm_resident *)block)->is_in_flight = false;
-    sm->n_residents--;
+    sm->blocks.n--;
     sm->dispatcher.block_ended(sm->dispatcher.user, sm->index);
 }
 

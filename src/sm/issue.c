@@ -29,7 +29,7 @@ static inline void reserve(struct sm *sm, uint32_t scheduler, struct sm_slot *sl
     uint64_t result = cycle + timing->latency_cycles;
     if (result > slot->result_ready)
         slot->result_ready = result;
-    if (sm->lane_ready) {
+    if (sm->lanes.ready) {
         slot->fetch_ready = cycle + 1;
         sm_lanes_set_fetch(sm, (uint32_t)slot->group->slot, mask, fetched);
         sm_lanes_set_results(sm, (uint32_t)slot->group->slot, timing, mask, result);
@@ -46,11 +46,11 @@ static inline void issue_machine_instructions(struct sm *sm, uint32_t scheduler,
                                               const struct sm_timing *timing, uint64_t cycle) {
     uint32_t parts = slot->parts + timing->parts, n = parts / ISA_PARTS;
     slot->parts = (uint8_t)(parts % ISA_PARTS);
-    sm->has_issued_nothing = n == 0;
+    sm->turn.is_over = n > 0;
     sm->counters.machine_instructions += n;
     if (n == 0 || timing->is_predicated)
         slot->fetch_ready = cycle + 1;
-    if (timing->is_fence == 2 && slot->fetch_ready < cycle + sm->machine->lowering.fence_cycles)
+    if (timing->is_device_fence && slot->fetch_ready < cycle + sm->machine->lowering.fence_cycles)
         slot->fetch_ready = cycle + sm->machine->lowering.fence_cycles;
     if (n > 1) {
         sm->schedulers.busy_until[scheduler] = cycle + n;
@@ -101,7 +101,7 @@ static void follow_up(struct sm *sm, uint32_t s, const struct divergence_bundle 
         set_fault(sm, bundle);
     else if (sm->program->timing[bundle->pc].access != SM_ACCESS_NONE)
         sm_ldst_issue(sm, s, bundle, cycle);
-    if (sm->copies && !sm_has_fault(sm))
+    if (sm->copies.copy && !sm_has_fault(sm))
         sm_copies_follow(sm, s, bundle, cycle);
     sm->cx.has_changed = false;
     if (sm->program->exec->code[bundle->pc].opcode == PTX_OP_PROGRESS)
@@ -194,7 +194,7 @@ static inline __attribute__((always_inline)) uint32_t issue_own(struct sm *sm, u
     uint32_t lanes = sm_lanes_in(mask);
     sm->lanes_at[pc] += lanes;
     reserve(sm, scheduler, slot, timing, mask, cycle);
-    if (sm->has_machine_instructions)
+    if (sm->issues != SM_ISSUES_PTX)
         issue_machine_instructions(sm, scheduler, slot, timing, cycle);
     if (timing->has_slow_path && row)
         take_slow_path(sm, scheduler, slot, row, insn, mask, cycle);
@@ -209,7 +209,7 @@ static inline __attribute__((always_inline)) uint32_t issue_own(struct sm *sm, u
         if (insn->kind >= sm->first_model_kind) {
             uint32_t before = group->mask;
             call_control(sm, group, &bundle, cycle);
-            if (sm->has_machine_instructions && timing->is_branch && !timing->is_predicated)
+            if (sm->issues != SM_ISSUES_PTX && timing->is_branch && !timing->is_predicated)
                 part(sm, slot, before);
             return lanes;
         }
@@ -221,7 +221,7 @@ static inline __attribute__((always_inline)) uint32_t issue_own(struct sm *sm, u
     if (++group->pc == group->notify_pc) {
         uint32_t before = group->mask;
         sm->divergence->reached(sm->model, group, cycle);
-        if (sm->has_machine_instructions)
+        if (sm->issues != SM_ISSUES_PTX)
             part(sm, slot, before);
     }
     return lanes;
@@ -259,8 +259,8 @@ static void issue_folded(struct sm *sm, uint32_t s) {
 
 /* Most next instructions cost a separate issue. */
 static inline bool may_fold(const struct sm *sm, const struct divergence_group *group) {
-    return sm->folds && group->status == DIVERGENCE_RUNS && sm->program->timing[group->pc].parts < ISA_PARTS &&
-           divergence_is_in_row(group);
+    return sm->issues == SM_ISSUES_FOLDED && group->status == DIVERGENCE_RUNS &&
+           sm->program->timing[group->pc].parts < ISA_PARTS && divergence_is_in_row(group);
 }
 
 uint32_t sm_issue_row(struct sm *sm, uint32_t scheduler, uint32_t s, uint64_t cycle) {

@@ -58,7 +58,7 @@ static void issue_lanes(struct sm *sm, uint32_t scheduler, uint32_t picked, uint
 }
 
 void sm_issue_jointly(struct sm *sm, uint32_t scheduler, uint32_t s, uint64_t cycle) {
-    if (sm->lane_ready)
+    if (sm->lanes.ready)
         issue_lanes(sm, scheduler, s, cycle);
     else
         issue_together(sm, scheduler, s, cycle);

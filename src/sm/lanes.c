@@ -1,16 +1,34 @@
 /* Scoreboards of single lanes, for models in which each thread of a group fetches its own instruction, so that a
  * waiting thread delays no other. There is one entry for each slot, register and lane, and one for the lane's fetch. */
+#include "sm/lanes.h"
+
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "sm/internal.h"
 
+void sm_lanes_begin(struct sm *sm) {
+    if (!sm_model_has_lane_pcs(sm->divergence) || !sm_has_scoreboard(sm))
+        return;
+    size_t n_entries = (size_t)sm->slots.n * sm->slots.n_registers * EXEC_LANES;
+    sm->lanes = (struct sm_lanes){.ready = base_allocate(n_entries, sizeof *sm->lanes.ready),
+                                  .slot = base_allocate(sm->slots.n, sizeof *sm->lanes.slot)};
+}
+
+void sm_lanes_end(struct sm_lanes *lanes) {
+    free(lanes->ready);
+    free(lanes->slot);
+    *lanes = (struct sm_lanes){0};
+}
+
 static uint64_t *entry(const struct sm *sm, uint32_t s, uint32_t reg) {
-    return sm->lane_ready + ((size_t)s * (sm->program->n_registers + 1) + reg) * EXEC_LANES;
+    return sm->lanes.ready + ((size_t)s * sm->slots.n_registers + reg) * EXEC_LANES;
 }
 
 void sm_lanes_clear(struct sm *sm, uint32_t s) {
-    memset(entry(sm, s, 0), 0, (sm->program->n_registers + 1) * EXEC_LANES * sizeof *sm->lane_ready);
-    sm->lanes[s].changed = ~0u;
+    memset(entry(sm, s, 0), 0, sm->slots.n_registers * EXEC_LANES * sizeof *sm->lanes.ready);
+    sm->lanes.slot[s].changed = ~0u;
 }
 
 static void set(uint64_t *ready, uint32_t mask, uint64_t cycle) {
@@ -22,15 +40,15 @@ void sm_lanes_set_results(struct sm *sm, uint32_t s, const struct sm_timing *tim
     const uint32_t *reg = sm_registers(sm->program, timing);
     for (unsigned i = 0; i < timing->n_destinations; i++)
         set(entry(sm, s, reg[i]), mask, cycle);
-    sm->lanes[s].changed |= mask;
+    sm->lanes.slot[s].changed |= mask;
 }
 
 void sm_lanes_set_fetch(struct sm *sm, uint32_t s, uint32_t mask, uint64_t cycle) {
     set(entry(sm, s, sm->program->n_registers), mask, cycle);
-    sm->lanes[s].changed |= mask;
+    sm->lanes.slot[s].changed |= mask;
 }
 
-void sm_lanes_changed(struct sm *sm, uint32_t s) { sm->lanes[s].changed = ~0u; }
+void sm_lanes_changed(struct sm *sm, uint32_t s) { sm->lanes.slot[s].changed = ~0u; }
 
 static uint64_t issue_cycle(const struct sm *sm, uint32_t s, uint32_t lane, const struct sm_timing *timing) {
     uint64_t ready = entry(sm, s, sm->program->n_registers)[lane];
@@ -44,7 +62,7 @@ static uint64_t issue_cycle(const struct sm *sm, uint32_t s, uint32_t lane, cons
 
 /* Determines when these lanes can issue, and on which unit. */
 static void update_lanes(const struct sm *sm, uint32_t s, const uint32_t *pc, uint32_t mask) {
-    struct sm_lanes *lanes = &sm->lanes[s];
+    struct sm_lane_times *lanes = &sm->lanes.slot[s];
     for (int unit = 0; unit < SM_N_UNITS; unit++)
         lanes->of_unit[unit] &= ~mask;
     for (uint32_t left = mask; left; left &= left - 1) {
@@ -59,7 +77,7 @@ static void update_lanes(const struct sm *sm, uint32_t s, const uint32_t *pc, ui
 
 /* Updates the slot's lanes. Returns the lanes that have an instruction, and sets *pc to their instructions. */
 static uint32_t update_slot(const struct sm *sm, uint32_t s, uint64_t cycle, const uint32_t **pc) {
-    struct sm_lanes *lanes = &sm->lanes[s];
+    struct sm_lane_times *lanes = &sm->lanes.slot[s];
     uint32_t mask;
     *pc = sm->divergence->joint->lane_pcs(sm->model, sm->slots.slot[s].group, &mask);
     if (mask & lanes->changed)
@@ -84,7 +102,7 @@ static uint32_t update_slot(const struct sm *sm, uint32_t s, uint64_t cycle, con
 uint64_t sm_lanes_earliest(const struct sm *sm, uint32_t s, uint64_t cycle, uint32_t *first_pc) {
     const uint32_t *pc;
     const uint32_t mask = update_slot(sm, s, cycle, &pc);
-    const struct sm_lanes *lanes = &sm->lanes[s];
+    const struct sm_lane_times *lanes = &sm->lanes.slot[s];
     uint32_t first = lanes->ready & mask;
     uint64_t earliest = first ? cycle : SM_NEVER;
     for (uint32_t left = first ? 0 : mask; left; left &= left - 1) {
@@ -104,9 +122,9 @@ uint64_t sm_lanes_earliest(const struct sm *sm, uint32_t s, uint64_t cycle, uint
 uint32_t sm_lanes_ready(const struct sm *sm, uint32_t s, uint32_t units, uint32_t mask, uint64_t cycle) {
     const uint32_t *pc;
     uint32_t with_unit = 0, own = update_slot(sm, s, cycle, &pc);
-    if (!sm_ldst_has_room(sm))
+    if (!sm_ldst_has_room(&sm->ldst))
         units &= ~(1u << SM_UNIT_LDST);
     for (int unit = 0; unit < SM_N_UNITS; unit++)
-        with_unit |= units >> unit & 1 ? sm->lanes[s].of_unit[unit] : 0;
-    return sm->lanes[s].ready & with_unit & own & mask;
+        with_unit |= units >> unit & 1 ? sm->lanes.slot[s].of_unit[unit] : 0;
+    return sm->lanes.slot[s].ready & with_unit & own & mask;
 }

@@ -1,5 +1,6 @@
 /* Tests of the timing of loads and shared memory. */
 #include "sm/fixture.h"
+#include "sm/ldst.h"
 
 /* ld.param in 1 (constant: 9), the load in 10, requested in 11, arrives in 51: the add issues in 51, ret in 52. */
 static void a_load_waits_for_memory(void **state) {
@@ -113,6 +114,73 @@ static void textures_have_their_own_cache(void **state) {
     assert_int_equal(counters.l1_accesses, 2);
 }
 
+/* ---- Requests, without an SM ------------------------------------------------------------------------------------- */
+
+static void requests_are_taken_and_given_back(void **state) {
+    (void)state;
+    struct sm_ldst ldst;
+    sm_ldst_init(&ldst, EXEC_LANES + 1);
+    assert_true(sm_ldst_has_room(&ldst));
+    uint32_t first = sm_ldst_take(&ldst);
+    assert_true(ldst.request[first].is_used && sm_ldst_has_room(&ldst));
+    uint32_t second = sm_ldst_take(&ldst);
+    assert_int_not_equal(first, second);
+    assert_false(sm_ldst_has_room(&ldst)); /* an instruction may need one for every lane */
+    sm_ldst_release(&ldst, &ldst.request[first]);
+    assert_true(sm_ldst_has_room(&ldst) && !ldst.request[first].is_used);
+    assert_int_equal(sm_ldst_take(&ldst), first);
+    sm_ldst_free(&ldst);
+}
+
+static void the_queue_keeps_its_order_around_the_ring(void **state) {
+    (void)state;
+    struct sm_ldst ldst;
+    sm_ldst_init(&ldst, 2 * EXEC_LANES);
+    for (uint32_t i = 0; i < 2 * SM_LDST_RING; i++) {
+        sm_ldst_push(&ldst, i);
+        if (i < SM_LDST_QUEUE - 1) {
+            assert_true(sm_ldst_has_room(&ldst));
+            continue;
+        }
+        assert_false(sm_ldst_has_room(&ldst));
+        assert_int_equal(ldst.queue[ldst.head], i - (SM_LDST_QUEUE - 1));
+        sm_ldst_pop(&ldst);
+    }
+    sm_ldst_free(&ldst);
+}
+
+static void answered_requests_form_a_list_in_their_order(void **state) {
+    (void)state;
+    struct sm_ldst ldst;
+    sm_ldst_init(&ldst, 4);
+    assert_int_equal(ldst.done, SM_NO_REQUEST);
+    sm_ldst_add_done(&ldst, 2);
+    sm_ldst_add_done(&ldst, 0);
+    sm_ldst_add_done(&ldst, 3);
+    assert_int_equal(ldst.done, 2);
+    assert_int_equal(ldst.request[2].next_free, 0);
+    assert_int_equal(ldst.request[0].next_free, 3);
+    assert_int_equal(ldst.request[3].next_free, SM_NO_REQUEST);
+    sm_ldst_free(&ldst);
+}
+
+/* Of four lines the first hit, the second missed, the third waits for its bank, the fourth has not been asked for. */
+static void a_request_knows_the_lanes_that_wait(void **state) {
+    (void)state;
+    struct sm_request request = {.n_transactions = 4, .next = 3, .outstanding = 1u << 1, .conflicting = 1u << 2};
+    for (uint32_t i = 0; i < 4; i++)
+        request.transaction[i].lanes = 0xffu << 8 * i;
+    assert_int_equal(sm_request_missing(&request), 0xffffff00u);
+    assert_false(sm_request_is_answered(&request));
+    request.next = 4;
+    request.conflicting = 0;
+    assert_true(sm_request_is_answered(&request) && !sm_request_is_over(&request));
+    assert_int_equal(sm_request_missing(&request), 0xff00);
+    request.outstanding = 0;
+    assert_true(sm_request_is_over(&request));
+    assert_int_equal(sm_request_missing(&request), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_load_waits_for_memory),
@@ -122,6 +190,10 @@ int main(void) {
         cmocka_unit_test(a_bank_conflict_delays_the_conflicting_lines_only),
         cmocka_unit_test(the_lines_of_an_access_pass_one_that_waits_for_its_bank),
         cmocka_unit_test(textures_have_their_own_cache),
+        cmocka_unit_test(requests_are_taken_and_given_back),
+        cmocka_unit_test(the_queue_keeps_its_order_around_the_ring),
+        cmocka_unit_test(answered_requests_form_a_list_in_their_order),
+        cmocka_unit_test(a_request_knows_the_lanes_that_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -156,7 +156,7 @@ static bool is_of_this_grid(const struct sm *sm, uint32_t number) {
 }
 
 void sm_observe_access(struct sm *sm, uint32_t number, uint64_t cycle) {
-    const struct sm_request *request = &sm->request[number];
+    const struct sm_request *request = &sm->ldst.request[number];
     sm->follower->access[number] = (struct access){.first_cycle = cycle};
     if (!sm->grid->profile || !sm->grid->profile->line)
         return;
@@ -166,7 +166,7 @@ void sm_observe_access(struct sm *sm, uint32_t number, uint64_t cycle) {
 }
 
 void sm_observe_answer(struct sm *sm, uint32_t number) {
-    const struct sm_request *request = &sm->request[number];
+    const struct sm_request *request = &sm->ldst.request[number];
     uint32_t n_misses = 0;
     if (!is_of_this_grid(sm, number))
         return;
@@ -178,7 +178,7 @@ void sm_observe_answer(struct sm *sm, uint32_t number) {
 }
 
 void sm_observe_access_end(struct sm *sm, uint32_t number, uint64_t cycle) {
-    const struct sm_request *request = &sm->request[number];
+    const struct sm_request *request = &sm->ldst.request[number];
     struct access *access = &sm->follower->access[number];
     uint64_t end = request->ready > cycle ? request->ready : cycle;
     if (sm->observer && is_of_this_grid(sm, number))
@@ -207,10 +207,10 @@ void sm_observe_begin(struct sm *sm) {
         return;
     struct sm_follower *follower = sm->follower = base_allocate(1, sizeof *follower);
     follower->slot = base_allocate(sm->slots.n, sizeof *follower->slot);
-    follower->access = base_allocate(sm->n_requests, sizeof *follower->access);
+    follower->access = base_allocate(sm->ldst.n_requests, sizeof *follower->access);
     follower->hook = follower->woken = SM_NO_SLOT;
     for (uint32_t s = 0; s < sm->slots.n; s++)
         follower->slot[s] = (struct follow){.since = sm->last_cycle + 1, .is_empty = true};
-    for (uint32_t i = 0; i < sm->n_requests; i++)
+    for (uint32_t i = 0; i < sm->ldst.n_requests; i++)
         follower->access[i].first_cycle = SM_NEVER;
 }

@@ -50,14 +50,14 @@ static void wait_for_operands(struct sm *sm, uint32_t s, uint64_t lanes, uint64_
     const struct sm_timing *timing = &sm->program->timing[group->pc];
     uint64_t operands = group->ready_cycle > lanes ? group->ready_cycle : lanes;
     const uint32_t *reg = sm_registers(sm->program, timing);
-    if (sm->is_scoreboard && !sm->lane_ready)
+    if (sm_has_scoreboard(sm) && !sm->lanes.ready)
         for (unsigned i = 0; i < timing->n_registers; i++) {
             uint64_t ready = slot->register_ready[reg[i]];
             operands = ready > operands ? ready : operands;
         }
     bool waits_for_all =
         slot->n_accesses && (timing->is_fence || timing->is_barrier ||
-                             (!sm->is_scoreboard && !(group->overlaps && may_overlap_accesses(timing))));
+                             (!sm_has_scoreboard(sm) && !(group->overlaps && may_overlap_accesses(timing))));
     if (operands == SM_NEVER || group->is_blocked || waits_for_all) {
         sm_slots_set_state(&sm->slots, s, SM_SLOT_MEMORY);
         sm_schedulers_stall(&sm->schedulers, s, cycle, true, timing->is_fence);
@@ -73,41 +73,6 @@ static void wait_for_operands(struct sm *sm, uint32_t s, uint64_t lanes, uint64_
     sm_sleep_until(sm, s, cycle, wake);
 }
 
-/* Returns true if the instruction has arrived or arrives at a known time. */
-static bool fetch(struct sm *sm, uint32_t s, uint64_t cycle) {
-    struct sm_slot *slot = &sm->slots.slot[s];
-    if (!sm->has_icache)
-        return true;
-    uint32_t line = slot->group->pc >> sm->line_shift;
-    if (line == slot->fetch_line)
-        return true;
-    uint32_t line_bytes = sm->machine->icache.line_bytes;
-    uint64_t ready, address = sm->grid->program->code_address + (uint64_t)line * line_bytes;
-    uint64_t now =
-        cycle < sm->turn.cycle ? sm->turn.cycle : cycle; /* before the schedulers pick, `cycle` is the one before */
-    enum mem_answer answer = MEM_REFUSED;
-    if (sm->fetch_cycle != now)
-        answer = mem_access(sm->mem, sm->index, now, MEM_FETCH, address, line_bytes, SM_FETCH_TOKEN | s, &ready);
-    if (answer == MEM_REFUSED) {
-        slot->wake = SM_NEVER;
-        sm_slots_set_state(&sm->slots, s, SM_SLOT_FETCH);
-        sched_add(&sm->refused, s);
-        return false;
-    }
-    if (sm->machine->icache.banks <= 1)
-        sm->fetch_cycle = now;
-    slot->fetch_line = line;
-    if (answer == MEM_MISS) {
-        sm->n_fetches++;
-        slot->fetch_ready = slot->wake = SM_NEVER;
-        sm_slots_set_state(&sm->slots, s, SM_SLOT_FETCH);
-        return false;
-    }
-    if (ready > slot->fetch_ready)
-        slot->fetch_ready = ready;
-    return true;
-}
-
 static void wait_for_others(struct sm *sm, uint32_t s, uint64_t cycle) {
     sm_slots_set_state(&sm->slots, s, SM_SLOT_BARRIER);
     sm_schedulers_stall(&sm->schedulers, s, cycle, false, true);
@@ -116,7 +81,7 @@ static void wait_for_others(struct sm *sm, uint32_t s, uint64_t cycle) {
 /* Prepares a group to be re-formed: it sleeps until its last result is ready, and wake_slots() then calls resume(). */
 static void drain(struct sm *sm, uint32_t s, uint64_t cycle) {
     struct sm_slot *slot = &sm->slots.slot[s];
-    bool waits_for_all = !sm->is_scoreboard;
+    bool waits_for_all = !sm_has_scoreboard(sm);
     if (waits_for_all ? slot->n_accesses : slot->n_loads) {
         sm_slots_set_state(&sm->slots, s, SM_SLOT_MEMORY);
         sm_schedulers_stall(&sm->schedulers, s, cycle, true, false);
@@ -136,7 +101,7 @@ static void drain(struct sm *sm, uint32_t s, uint64_t cycle) {
 
 void sm_prepare(struct sm *sm, uint32_t s, uint64_t cycle) {
     sm->slots.slot[s].is_draining = false;
-    sched_remove(&sm->refused, s);
+    sched_remove(&sm->fetch.refused, s);
     enum divergence_status status = sm->slots.slot[s].group->status;
     if (sm->slots.slot[s].waits_for_copies && status != DIVERGENCE_ENDED) {
         sm_slots_set_state(&sm->slots, s, SM_SLOT_MEMORY);
@@ -159,10 +124,10 @@ void sm_prepare(struct sm *sm, uint32_t s, uint64_t cycle) {
         break;
     }
     uint32_t pc = sm->slots.slot[s].group->pc;
-    uint64_t lanes = sm->lane_ready ? sm_lanes_earliest(sm, s, cycle + 1, &pc) : 0;
+    uint64_t lanes = sm->lanes.ready ? sm_lanes_earliest(sm, s, cycle + 1, &pc) : 0;
     classify(sm, s, pc);
-    if (sm->is_cold)
+    if (sm->prefetches)
         sm_warm_group(sm, &sm->slots.slot[s], pc);
-    if (fetch(sm, s, cycle))
+    if (sm_fetch_has_line(&sm->fetch, &sm->slots.slot[s]) || sm_fetch_line(sm, s, cycle))
         wait_for_operands(sm, s, lanes, cycle);
 }

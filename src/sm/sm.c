@@ -10,6 +10,8 @@
 #include "config/occupancy.h"
 #include "sm/internal.h"
 
+enum { SLOTS_IN_HOST_CACHE = 2048 }; /* with their registers */
+
 struct sm *sm_new(const struct sm_setup *setup) {
     const struct config_machine *machine = setup->machine;
     struct sm *sm = base_allocate_aligned(sizeof *sm);
@@ -19,17 +21,13 @@ struct sm *sm_new(const struct sm_setup *setup) {
     sm->index = setup->index;
     sm->divergence = setup->divergence;
     sm->first_model_kind = sm->divergence->splits_rows ? EXEC_KIND_WARP_MEMORY : EXEC_KIND_BRANCH;
-    sm->has_icache = machine->icache.is_present && !machine->icache.is_perfect;
-    sm->has_lane_pcs = sm->divergence->joint && sm->divergence->joint->lane_pcs;
-    sm->is_separate = !sm->divergence->chip && !sm->has_lane_pcs &&
-                      !(sm->has_icache && machine->memory.coherence != CONFIG_COHERENCE_NONE);
+    sm_fetch_init(&sm->fetch, &machine->icache);
     sm_units_init(&sm->units, machine);
-    sm->has_machine_instructions = isa_is_compiled(isa_target_of(machine));
-    sm->is_scoreboard = machine->sm.pipeline == CONFIG_PIPELINE_SCOREBOARD;
-    sm->cycles_to_next = sm->is_scoreboard                                ? machine->sm.fetch_cycles
+    sm->pipeline = machine->sm.pipeline;
+    sm->cycles_to_next = sm_has_scoreboard(sm)                            ? machine->sm.fetch_cycles
                          : machine->sm.pipeline == CONFIG_PIPELINE_BARREL ? machine->sm.stages
                                                                           : 1;
-    sm->cycles_to_next_after_control = sm->is_scoreboard ? machine->sm.branch_cycles : sm->cycles_to_next;
+    sm->cycles_to_next_after_control = sm_has_scoreboard(sm) ? machine->sm.branch_cycles : sm->cycles_to_next;
     sm->dispatcher = setup->dispatcher;
     sm->checks = setup->checks;
     sm->n_warps = machine->sm.threads / machine->sm.warp_size;
@@ -39,20 +37,12 @@ struct sm *sm_new(const struct sm_setup *setup) {
     assert(sm->n_warps <= CONFIG_MAX_WARPS && n_slots <= SCHED_MAX_SLOTS); /* config_check(), n_slots() */
     sm_slots_init(&sm->slots, n_slots);
     sm_schedulers_init(&sm->schedulers, setup->scheduler, setup->scheduler_options, machine->sm.schedulers, &sm->slots);
-    sm->gets_cold = machine->sm.count * sm->slots.n > SM_WARM_SLOTS;
-    sm->line_shift =
-        (uint32_t)__builtin_ctz(machine->icache.line_bytes / SM_INSTRUCTION_BYTES); /* a line is a power of two */
+    sm->gets_cold = machine->sm.count * sm->slots.n > SLOTS_IN_HOST_CACHE;
     sm_wheel_init(&sm->wheel);
-    sm->n_requests = 4 * sm->n_warps + SM_LDST_QUEUE + EXEC_LANES;
-    sm->n_free_requests = sm->n_requests;
-    sm->request = base_allocate(sm->n_requests, sizeof *sm->request);
-    for (uint32_t i = 0; i < sm->n_requests; i++)
-        sm->request[i].next_free = i + 1;
+    sm_ldst_init(&sm->ldst, 4 * sm->n_warps + SM_LDST_QUEUE + EXEC_LANES);
     for (uint32_t s = 0; s < sm->slots.n; s++)
         sched_add(&sm->units.slots[sm->slots.slot[s].unit], s);
     sm->cx.lanes = exec_level_table();
-    sm->done = SM_NO_REQUEST;
-    sm->fetch_cycle = SM_NEVER;
     sm->model_wake = SM_NEVER;
     struct divergence_setup divergence = {
         .machine = machine,
@@ -77,7 +67,7 @@ void sm_free(struct sm *sm) {
     sm_schedulers_free(&sm->schedulers);
     sm_slots_free(&sm->slots);
     sm_wheel_free(&sm->wheel);
-    free(sm->request);
+    sm_ldst_free(&sm->ldst);
     free(sm);
 }
 
@@ -116,19 +106,18 @@ void sm_begin_grid(struct sm *sm, const struct exec_grid *grid, const struct sm_
     sm->is_watched = sm->checks || grid->profile || sm->observer;
     sm_observe_begin(sm);
     sm_copies_begin(sm);
-    sm->max_residents = blocks_that_fit(&capacity, grid);
+    sm->blocks.most = blocks_that_fit(&capacity, grid);
     sm->sleeps_for = SM_STALL_EMPTY;
     sm->slots.n_usable = sm->slots.n;
     if (sm->divergence->chip)
         sm->slots.n_usable = least(sm->slots.n, warps_that_fit(sm, &capacity, grid));
     sm->lanes_at = base_allocate(grid->program->n_insns, sizeof *sm->lanes_at);
     sm_slots_begin(&sm->slots, program->n_registers + 1);
-    if (sm->is_scoreboard && sm->has_lane_pcs) {
-        sm->lane_ready =
-            base_allocate((size_t)sm->slots.n * (program->n_registers + 1) * EXEC_LANES, sizeof *sm->lane_ready);
-        sm->lanes = base_allocate(sm->slots.n, sizeof *sm->lanes);
-    }
-    sm->folds = sm->has_machine_instructions && sm->is_scoreboard && !sm->lane_ready;
+    sm_lanes_begin(sm);
+    bool folds = sm_has_scoreboard(sm) && !sm->lanes.ready;
+    sm->issues = !isa_is_compiled(isa_target_of(sm->machine)) ? SM_ISSUES_PTX
+                 : folds                                      ? SM_ISSUES_FOLDED
+                                                              : SM_ISSUES_MACHINE;
     sm_schedulers_begin(&sm->schedulers);
     if (sm->divergence->begin_grid)
         sm->divergence->begin_grid(sm->model);
@@ -151,21 +140,18 @@ void sm_end_grid(struct sm *sm) {
     for (uint32_t s = 0; s < sm->slots.n; s++)
         if (sm->slots.slot[s].group) /* only if the launch has failed */
             sm_finish_slot(sm, s);
-    for (uint32_t i = 0; i < sm->n_resident_places; i++) {
-        struct divergence_block *block = &sm->resident[i]->block;
+    for (uint32_t i = 0; i < sm->blocks.n_places; i++) {
+        struct divergence_block *block = &sm->blocks.place[i]->block;
         if (sm->divergence->free_block)
             sm->divergence->free_block(sm->model, block->state);
         exec_cta_free(block->cta);
-        free(sm->resident[i]);
+        free(sm->blocks.place[i]);
     }
-    free(sm->resident);
+    free(sm->blocks.place);
     sm_slots_end(&sm->slots);
-    free(sm->lane_ready);
-    free(sm->lanes);
-    sm->resident = NULL;
-    sm->lane_ready = NULL;
-    sm->lanes = NULL;
-    sm->n_resident_places = sm->max_residents = sm->n_residents = 0;
+    sm_lanes_end(&sm->lanes);
+    sm->blocks.place = NULL;
+    sm->blocks.n_places = sm->blocks.most = sm->blocks.n = 0;
     sm_constants_clear(&sm->constants);
     sm->model_wake = SM_NEVER;
     sm->turn = (struct sm_turn){0};
@@ -182,11 +168,11 @@ bool sm_has_accesses(const struct sm *sm, uint32_t slot) { return sm->slots.slot
 const char *sm_strict_scheduler(const struct sm *sm) {
     return sm->schedulers.policy.is_strict && sm->slots.n_in_state[SM_SLOT_READY] ? sm->schedulers.policy.name : NULL;
 }
-bool sm_has_room(const struct sm *sm) { return sm->n_residents < sm->max_residents; }
+bool sm_has_room(const struct sm *sm) { return sm->blocks.n < sm->blocks.most; }
 
-uint32_t sm_most_blocks(const struct sm *sm) { return sm->max_residents; }
+uint32_t sm_most_blocks(const struct sm *sm) { return sm->blocks.most; }
 
-uint32_t sm_count_blocks(const struct sm *sm) { return sm->n_residents; }
+uint32_t sm_count_blocks(const struct sm *sm) { return sm->blocks.n; }
 uint32_t sm_count_groups(const struct sm *sm) { return sm->slots.n - sm->slots.n_in_state[SM_SLOT_FREE]; }
 const struct stats_sm *sm_counters(const struct sm *sm) { return &sm->counters; }
 const uint64_t *sm_active_lanes(const struct sm *sm) { return sm->active_lanes; }
@@ -198,12 +184,12 @@ void sm_add_counters(const struct sm *sm, struct stats_counters *sum) {
 
 /* Returns a place for a block. There are as many as blocks were ever resident at once. */
 static struct sm_resident *free_resident(struct sm *sm) {
-    for (uint32_t i = 0; i < sm->n_resident_places; i++)
-        if (!sm->resident[i]->is_in_flight)
-            return sm->resident[i];
-    uint32_t number = sm->n_resident_places++;
-    sm->resident = base_grow(sm->resident, sm->n_resident_places, sizeof *sm->resident);
-    struct sm_resident *resident = sm->resident[number] = base_allocate(1, sizeof *resident);
+    for (uint32_t i = 0; i < sm->blocks.n_places; i++)
+        if (!sm->blocks.place[i]->is_in_flight)
+            return sm->blocks.place[i];
+    uint32_t number = sm->blocks.n_places++;
+    sm->blocks.place = base_grow(sm->blocks.place, sm->blocks.n_places, sizeof *sm->blocks.place);
+    struct sm_resident *resident = sm->blocks.place[number] = base_allocate(1, sizeof *resident);
     resident->block.cta = exec_cta_new(sm->grid);
     resident->block.cta->owner = &resident->block;
     resident->block.slot = number % SCHED_MAX_SLOTS;
@@ -220,16 +206,16 @@ void sm_start_block(struct sm *sm, uint32_t block, uint64_t cycle) {
     exec_cta_start(resident->block.cta, block, sm->index);
     resident->is_in_flight = true;
     sm->last_change = cycle;
-    sm->n_residents++;
+    sm->blocks.n++;
     sm->counters.blocks++;
     sm->counters.threads += exec_shape_threads(&sm->grid->shape);
     sm->divergence->admit(sm->model, &resident->block, cycle);
 }
 
 void sm_start_block_at(struct sm *sm, uint32_t block, uint64_t start, uint64_t cycle) {
-    sm->block_start = start + 1;
+    sm->blocks.start = start + 1;
     sm_start_block(sm, block, cycle);
-    sm->block_start = 0;
+    sm->blocks.start = 0;
 }
 
 void sm_pull(struct sm *sm, uint64_t cycle) { sm->divergence->refill(sm->model, cycle); }

@@ -236,8 +236,8 @@ static void cost(const struct config_machine *machine, const struct exec_insn *i
     timing->is_branch = insn->kind == EXEC_KIND_BRANCH || insn->kind == EXEC_KIND_BRANCH_INDEXED;
     timing->is_jump = !insn->guard.offset && (insn->kind == EXEC_KIND_BRANCH || insn->kind == EXEC_KIND_CALL);
     timing->is_barrier = insn->kind == EXEC_KIND_BARRIER;
-    bool is_fence = insn->opcode == PTX_OP_MEMBAR || insn->opcode == PTX_OP_FENCE;
-    timing->is_fence = (uint8_t)(is_fence + lowered->is_device_fence);
+    timing->is_fence = insn->opcode == PTX_OP_MEMBAR || insn->opcode == PTX_OP_FENCE;
+    timing->is_device_fence = timing->is_fence && lowered->is_device_fence;
     timing->copies = (uint8_t)role_of(insn, source);
     if (exec_goes_to_memory(insn)) {
         cost_of_access(machine, insn, source, lowered, timing);

@@ -51,8 +51,7 @@ struct sm_timing {
     uint8_t work;              /* enum sm_work */
     uint16_t latency_cycles;   /* until a dependent instruction can issue; a memory access adds its own */
     uint16_t occupancy_cycles; /* for which the unit takes no other instruction */
-    bool is_control, is_load, is_store, is_atomic, is_barrier;
-    uint8_t is_fence;          /* 2: for the device or the system */
+    bool is_control, is_load, is_store, is_atomic, is_barrier, is_fence;
     bool holds_row : 1;        /* a load whose DRAM row should stay open: MEM_READ_HOLD */
     bool passes_l1 : 1;        /* a load that bypasses the L1: MEM_READ_PAST */
     bool has_slow_path : 1;    /* a square root, which takes longer for numbers that are not positive and normal */
@@ -63,6 +62,7 @@ struct sm_timing {
     bool is_jump : 1;          /* a branch or direct call that all threads take: one new pc, known at once */
     uint8_t atomic_kind : 2;   /* enum isa_atomic */
     bool is_branch : 1;        /* a branch, conditional or not */
+    bool is_device_fence : 1;  /* a fence for the device or the system */
     bool is_sampled : 1;       /* a read through the texture cache, on a machine that has one */
     bool needs_turn : 1;       /* changes what other SMs see by other means than a plain store */
     bool reads_memory : 1;     /* not by a plain load: it does not see stores that the SM keeps (stores.h) */

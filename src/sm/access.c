@@ -1,0 +1,195 @@
+/* Accesses to memory: turns an executed instruction into a request with a transaction for each line. Shared memory and
+ * constants are part of the SM, so their results are ready at a known time. */
+#include "isa/isa.h"
+#include "sm/internal.h"
+
+/* Local memory is interleaved by words, as in hardware: the same offset of 32 threads is one line. */
+#define LOCAL_MEMORY 0x0000400000000000ull
+
+static void local_addresses(const struct sm *sm, const struct exec_row *row, uint32_t mask,
+                            uint64_t address[EXEC_LANES]) {
+    for (uint32_t left = mask; left; left &= left - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(left);
+        const struct exec_row *owner = row ? row : sm->cx.threads->row[lane];
+        uint32_t home = row ? lane : sm->cx.threads->lane[lane];
+        uint64_t number = ((const struct exec_cta *)owner->block)->first_row + owner->index;
+        uint64_t offset = sm->cx.address[lane];
+        if (offset - EXEC_LOCAL_WINDOW < EXEC_WINDOW_BYTES)
+            offset -= EXEC_LOCAL_WINDOW;
+        address[lane] = LOCAL_MEMORY + number * sm->grid->local_bytes * EXEC_LANES + offset / 4 * 4 * EXEC_LANES +
+                        home * 4u + offset % 4;
+    }
+}
+
+/* A generic access goes where its first lane points; one that mixes spaces counts as an access to that space. */
+static enum sm_access resolve(const struct sm *sm, const struct sm_timing *timing, const struct exec_insn *insn,
+                              uint32_t mask) {
+    if (timing->access != SM_ACCESS_GLOBAL || insn->access.space != PTX_SPACE_GENERIC)
+        return timing->access;
+    uint64_t address = sm->cx.address[__builtin_ctz(mask)];
+    if (address - EXEC_SHARED_WINDOW < EXEC_WINDOW_BYTES)
+        return SM_ACCESS_SHARED;
+    if (address - EXEC_LOCAL_WINDOW < EXEC_WINDOW_BYTES)
+        return SM_ACCESS_LOCAL;
+    return address - EXEC_PARAM_WINDOW < EXEC_WINDOW_BYTES ? SM_ACCESS_CONSTANT : SM_ACCESS_GLOBAL;
+}
+
+static void access_shared(struct sm *sm, uint32_t s, const struct sm_timing *timing, const struct exec_insn *insn,
+                          uint32_t mask, uint64_t cycle) {
+    struct sm_slot *slot = &sm->slots.slot[s];
+    uint32_t bytes = (uint32_t)insn->access.bytes * insn->access.n, banks = sm->machine->shared.banks;
+    bool has_span = mask == ~0u && (insn->opcode == PTX_OP_LD || insn->opcode == PTX_OP_ST);
+    unsigned passes = has_span && mem_is_one_round(sm->cx.span.low, sm->cx.span.high, bytes, banks)
+                          ? 1
+                          : mem_bank_conflicts(sm->cx.address, mask, bytes, banks);
+    if (timing->is_atomic && timing->atomic_kind != ISA_ATOMIC_COUNTING &&
+        sm->machine->serial_atomics.is_present) { /* one by one here, too */
+        unsigned most = mem_most_lanes_of_address(sm->cx.address, mask);
+        passes = most > passes ? most : passes;
+    }
+    uint32_t occupancy = sm_occupancy_cycles(sm, timing, mask);
+    uint64_t extra = passes > occupancy ? passes : occupancy;
+    uint64_t ready = cycle + sm->machine->shared.latency_cycles + extra - occupancy;
+    if (timing->atomic_kind == ISA_ATOMIC_RETRIED) { /* each round, one lane of a bank succeeds */
+        extra = (uint64_t)passes * sm->machine->serial_atomics.retry_busy_cycles;
+        ready = cycle + (uint64_t)passes * sm->machine->serial_atomics.retry_cycles;
+    }
+    sm_units_occupy(&sm->units, SM_UNIT_LDST, 0, cycle + extra);
+    sm_set_destinations(sm, s, timing, mask, ready);
+    slot->result_ready = ready > slot->result_ready ? ready : slot->result_ready;
+    if (sm->pipeline == CONFIG_PIPELINE_BARREL)
+        slot->fetch_ready += extra - occupancy;
+}
+
+/* The unit reads one address after the other. */
+static void access_constants(struct sm *sm, uint32_t s, const struct sm_timing *timing, uint32_t mask, uint64_t cycle) {
+    uint32_t n;
+    uint64_t latency = sm_constants_access(&sm->constants, &sm->machine->constant_cache, sm->cx.address, mask,
+                                           timing->latency_cycles, cycle, &n);
+    uint64_t each = timing->unit == SM_UNIT_LDST ? sm->machine->constant_cache.busy_cycles : 0;
+    uint64_t busy = n * each, ready = cycle + latency + busy - each;
+    if (busy && cycle + busy > sm_units_free_from(&sm->units, SM_UNIT_LDST, 0))
+        sm_units_occupy(&sm->units, SM_UNIT_LDST, 0, cycle + busy);
+    sm_set_destinations(sm, s, timing, mask, ready);
+    struct sm_slot *slot = &sm->slots.slot[s];
+    slot->result_ready = ready > slot->result_ready ? ready : slot->result_ready;
+}
+
+/* Sets how fast the L1 takes the request's lines. Copies use all banks, without conflicts. */
+static void set_pace(const struct config_machine *machine, struct sm_request *request,
+                     const uint64_t address[EXEC_LANES], uint32_t bytes) {
+    unsigned n = request->n_transactions;
+    request->lines_per_cycle = request->more_cycles = 0;
+    if (!machine->unified.is_present || !machine->unified.tag_banks || request->kind == MEM_ATOMIC ||
+        request->kind == MEM_TEXTURE || !n)
+        return;
+    if (request->is_copy) {
+        uint32_t lines = 4 * machine->shared.banks / machine->l1.cache.line_bytes;
+        request->lines_per_cycle = (uint8_t)(lines ? lines : 1);
+        return;
+    }
+    unsigned cycles = mem_l1_passes(address, request->lanes, bytes, request->transaction, n, machine->unified.tag_banks,
+                                    machine->shared.banks);
+    request->lines_per_cycle = (uint8_t)((n + cycles - 1) / cycles);
+    request->more_cycles = (uint8_t)(cycles - (n + request->lines_per_cycle - 1) / request->lines_per_cycle);
+}
+
+static enum mem_kind kind_of(const struct sm_timing *timing) {
+    if (timing->is_atomic)
+        return MEM_ATOMIC;
+    if (timing->is_store)
+        return MEM_WRITE;
+    if (timing->is_sampled)
+        return MEM_TEXTURE;
+    if (timing->holds_row)
+        return MEM_READ_HOLD;
+    return timing->passes_l1 ? MEM_READ_PAST : MEM_READ;
+}
+
+/* Sets up the request, except for its transactions. */
+static void start_request(const struct sm *sm, struct sm_request *request, uint32_t s,
+                          const struct divergence_bundle *bundle, uint32_t mask, uint64_t cycle) {
+    request->next = 0;
+    request->outstanding = 0;
+    request->ready = cycle + 1;
+    request->slot = s;
+    request->age = sm->slots.slot[s].age;
+    request->pc = bundle->pc;
+    request->tag = bundle->tag;
+    request->row = bundle->row;
+    request->lanes = mask;
+    request->kind = kind_of(&sm->program->timing[bundle->pc]);
+    request->missed = 0;
+}
+
+/* Fills the request with the lines that the lanes access. */
+static void coalesce(const struct sm *sm, const struct sm_timing *timing, const uint64_t address[EXEC_LANES],
+                     uint32_t mask, uint32_t bytes, struct sm_request *request) {
+    uint32_t line_bytes = timing->is_sampled ? sm->machine->texture.line_bytes : sm->machine->l1.cache.line_bytes;
+    uint32_t n = mem_coalesce(address, mask, bytes, line_bytes, request->transaction);
+    for (uint32_t i = 0; sm->prefetches && i < n; i++)
+        mem_warm_access(sm->mem, sm->index, request->transaction[i].line);
+    if (timing->is_atomic && sm->machine->serial_atomics.is_present)
+        n = mem_repeat_atomics(address, n, timing->atomic_kind == ISA_ATOMIC_SLOW ? 2 : 1, request->transaction);
+    request->n_transactions = n;
+}
+
+/* Accesses global, local or texture memory. */
+static void access_memory(struct sm *sm, uint32_t s, const struct divergence_bundle *bundle, enum sm_access access,
+                          uint32_t mask, uint64_t cycle) {
+    const struct sm_timing *timing = &sm->program->timing[bundle->pc];
+    const struct exec_insn *insn = &sm->program->exec->code[bundle->pc];
+    uint32_t number = sm_ldst_take(&sm->ldst);
+    struct sm_request *request = &sm->ldst.request[number];
+    uint64_t local[EXEC_LANES];
+    const uint64_t *address = sm->cx.address;
+    bool is_texture = ptx_opcode_family(insn->opcode) == PTX_FAMILY_TEXTURE;
+    uint32_t bytes = is_texture ? sm->cx.texel_bytes : (uint32_t)insn->access.bytes * insn->access.n;
+    if (access == SM_ACCESS_LOCAL) {
+        local_addresses(sm, bundle->row, mask, local);
+        address = local;
+        bytes = bytes < 4 ? bytes : 4; /* wider accesses touch a word in each of several lines: counted as the first */
+    }
+    start_request(sm, request, s, bundle, mask, cycle);
+    if (timing->copies == SM_COPIES_NONE)
+        coalesce(sm, timing, address, mask, bytes, request);
+    else
+        request->lanes = mask = sm_copies_issue(sm, bundle, request, cycle);
+    if (!mask) {
+        sm_ldst_release(&sm->ldst, request);
+        return;
+    }
+    set_pace(sm->machine, request, address, bytes);
+    sm->counters.long_instructions++;
+    sm->counters.long_thread_instructions += (uint32_t)__builtin_popcount(mask);
+    sm->counters.divergent_memory_instructions += request->n_transactions > 1;
+    if (!request->is_copy) {
+        struct sm_slot *slot = &sm->slots.slot[s];
+        slot->n_accesses++;
+        slot->n_loads = (uint16_t)(slot->n_loads + sm_has_result(timing));
+        sm_set_destinations(sm, s, timing, mask, SM_NEVER);
+    }
+    if (timing->copies != SM_COPIES_BULK)
+        sm_ldst_push(&sm->ldst, number);
+    if (sm->follower)
+        sm_observe_access(sm, number, cycle);
+}
+
+void sm_ldst_issue(struct sm *sm, uint32_t s, const struct divergence_bundle *bundle, uint64_t cycle) {
+    const struct sm_timing *timing = &sm->program->timing[bundle->pc];
+    const struct exec_insn *insn = &sm->program->exec->code[bundle->pc];
+    uint32_t mask = insn->kind == EXEC_KIND_WARP_MEMORY ? sm->cx.touched : bundle->mask;
+    if (timing->is_store || (timing->is_atomic && sm->cx.has_changed))
+        sm->last_change = cycle;
+    enum sm_access access = mask ? resolve(sm, timing, insn, mask) : SM_ACCESS_CONSTANT;
+    if (access == SM_ACCESS_CONSTANT) {
+        if (mask && sm->machine->constant_cache.is_present && insn->access.space == PTX_SPACE_CONST)
+            access_constants(sm, s, timing, mask, cycle);
+        return;
+    }
+    sm->counters.memory_instructions++;
+    if (access == SM_ACCESS_SHARED)
+        access_shared(sm, s, timing, insn, mask, cycle);
+    else
+        access_memory(sm, s, bundle, access, mask, cycle);
+}

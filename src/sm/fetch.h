@@ -1,0 +1,36 @@
+/* Instruction fetch: an SM asks the I-cache for a line when a group's next instruction is not in the line of its last
+ * one. A fetch that misses goes to the L2. The I-cache may have one port, and then serves one group in each cycle. */
+#pragma once
+
+#include "config/machine.h"
+#include "sm/slots.h"
+#include "sm/sm.h"
+
+enum {
+    SM_INSTRUCTION_BYTES = 8,
+    SM_FETCH_TOKEN = 0x80000000u, /* token of a fetch in the memory system: this and the slot */
+};
+
+struct sm_fetch {
+    struct sched_set refused; /* slots that the I-cache refused: they ask again in the next cycle */
+    uint64_t port_cycle;      /* the only port is taken in this cycle */
+    uint32_t n_in_flight;     /* fetches that missed */
+    uint8_t line_shift;       /* from a pc to its line */
+    bool can_miss, has_one_port;
+};
+
+void sm_fetch_init(struct sm_fetch *fetch, const struct config_cache *icache);
+/* Fetches the line of the slot's next instruction. Returns false if the slot must wait for an event. */
+bool sm_fetch_line(struct sm *sm, uint32_t s, uint64_t cycle);
+/* The line that the slot waited for has arrived. */
+void sm_fetch_done(struct sm *sm, uint32_t s, uint64_t cycle);
+
+/* Returns whether the slot's group has its next instruction. */
+static inline bool sm_fetch_has_line(const struct sm_fetch *fetch, const struct sm_slot *slot) {
+    return !fetch->can_miss || slot->group->pc >> fetch->line_shift == slot->fetch_line;
+}
+
+/* Returns whether a slot that was refused can ask again in this cycle. */
+static inline bool sm_fetch_has_port(const struct sm_fetch *fetch, uint64_t cycle) {
+    return fetch->port_cycle != cycle;
+}
