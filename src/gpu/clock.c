@@ -125,8 +125,7 @@ static void run_sm(struct gpu_run *run, uint32_t i, uint64_t end) {
 static void run_ahead(struct gpu_run *run, uint32_t i) {
     struct gpu_unit *unit = &run->timed->unit[i];
     while (unit->wake <= run->last_ahead && sm_is_alone(unit->sm, unit->wake))
-        if (!tick(run, unit, i, SM_AHEAD)) {
-            unit->wake = unit->stop_cycle; /* the others must come there first */
+        if (!tick(run, unit, i, SM_AHEAD)) { /* the others must come there first */
             if (unit->stop == GPU_STOP_TURN)
                 unit->stop = GPU_STOP_NONE;
             return;
@@ -158,7 +157,12 @@ static void run_partition(const struct round *round, uint32_t i, struct note *no
     note->next = earlier(note->next, mem_partition_next(mem, i));
 }
 
-static uint64_t next_of(const struct gpu_unit *unit) { return earlier(unit->wake, *unit->answer); }
+/* Returns the next cycle in which the SM needs attention: its tick, or the end of the one in which it stopped. */
+static uint64_t due_of(const struct gpu_unit *unit) {
+    return unit->stop == GPU_STOP_NONE ? unit->wake : unit->stop_cycle;
+}
+
+static uint64_t next_of(const struct gpu_unit *unit) { return earlier(due_of(unit), *unit->answer); }
 
 static void put_in(struct note *note, uint64_t *set, uint32_t i) {
     put(set, i);
@@ -230,7 +234,7 @@ static void run_piece(void *user, uint32_t piece, uint32_t thread) {
     }
     if (unit->stores->n)
         exec_stores_forget(unit->stores);
-    if (unit->stop == GPU_STOP_NONE) { /* otherwise it had a fault when it ran ahead */
+    if (unit->stop == GPU_STOP_NONE) { /* otherwise it stopped when it ran ahead */
         run_sm(round->run, i, round->end);
         if (unit->stop == GPU_STOP_NONE)
             run_ahead(round->run, i);
@@ -247,7 +251,7 @@ static void run_in_turn(struct round *round) {
         mem_advance(run->timed->mem, round->end - 1);
     for (uint32_t i = 0; i < round->n_sms && !note->has_fault; i++) {
         struct gpu_unit *unit = &run->timed->unit[i];
-        if (unit->wake >= round->end)
+        if (due_of(unit) >= round->end)
             continue;
         if (unit->stop == GPU_STOP_NONE && tick(run, unit, i, SM_TOGETHER))
             run_ahead(run, i);
@@ -409,7 +413,7 @@ static void find_next(struct round *round) {
     for (uint32_t i = 0; i < round->n_partitions; i++)
         answer = earlier(answer, mem_partition_next(timed->mem, i));
     for (uint32_t i = 0; i < round->n_sms; i++) {
-        wake = earlier(wake, timed->unit[i].wake);
+        wake = earlier(wake, due_of(&timed->unit[i]));
         answer = earlier(answer, *timed->unit[i].answer);
     }
     round->answer = answer;
