@@ -216,7 +216,7 @@ static void block_ended(void *user, uint32_t sm) {
     struct gpu_timed *timed = user;
     if (timed->divergence->chip) { /* another SM may have ended it, and the model starts blocks itself */
         timed->run->n_finished++;
-        timed->run->last_block = timed->cycle;
+        timed->run->last_cycle = timed->cycle;
     } else {
         timed->unit[sm].n_ended++;
     }
@@ -334,7 +334,8 @@ static bool run_blocks(struct gpu_run *run, const struct before *before) {
     run->next_start = (double)(timed->cycle + timed->machine.launch.start_cycles);
     fill(run);
     bool is_done = gpu_run_rounds(run);
-    drain(timed, timed->cycle + drain_cycles(run, &before->counters));
+    if (is_done)
+        drain(timed, timed->cycle + drain_cycles(run, &before->counters));
     return is_done;
 }
 
