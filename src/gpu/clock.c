@@ -12,8 +12,8 @@
  *   the quantum or stopped, the stopped SMs continue one at a time, earliest (cycle, SM) first. Earlier stores are
  *   written before each turn.
  * - Blocks that end. The SM stops and receives new blocks when its turn comes.
- * - The end of the launch. SMs without blocks handle the memory's answers only when it is known that the launch goes
- *   on. Partitions always finish the quantum.
+ * - The end of the launch. It ends when all blocks have ended and their atomics have left the SMs. SMs without blocks
+ *   handle the memory's answers only when it is known that the launch goes on. Partitions always finish the quantum.
  *
  * On some machines every tick needs its turn: packets take no time (perfect memory, `crossbar.latency` 0 or 1), or the
  * divergence model shares state among SMs. Then a quantum is one cycle, and one host thread runs the SMs by number, so
@@ -247,6 +247,8 @@ static void run_piece(void *user, uint32_t piece, uint32_t thread) {
 static void run_in_turn(struct round *round) {
     struct gpu_run *run = round->run;
     struct note *note = &round->note[0];
+    if (run->n_finished == run->n_blocks) /* only atomics are left */
+        run->last_cycle = round->next;
     if (round->answer < round->end)
         mem_advance(run->timed->mem, round->end - 1);
     for (uint32_t i = 0; i < round->n_sms && !note->has_fault; i++) {
@@ -360,17 +362,44 @@ static bool take_turn(struct round *round, uint32_t i) {
         gpu_start_blocks(run, i, cycle);
         run->n_finished += unit->n_ended;
         unit->n_ended = 0;
-        run->last_block = cycle;
+        run->last_cycle = cycle;
     }
     return true;
+}
+
+/* Returns whether all blocks have ended and no atomic waits in an SM. */
+static bool is_over(const struct gpu_run *run) {
+    if (run->n_finished < run->n_blocks)
+        return false;
+    for (uint32_t i = 0; i < run->timed->machine.sm.count; i++)
+        if (sm_has_queued_atomic(run->timed->sm[i]))
+            return false;
+    return true;
+}
+
+/* When all blocks have ended, runs the SMs whose atomics still wait until these have left, or to the end of the
+ * quantum. */
+static void run_atomics(struct round *round) {
+    struct gpu_run *run = round->run;
+    if (run->n_finished < run->n_blocks)
+        return;
+    FOR_MEMBERS(i, round, round->note[0].is_idle) {
+        const struct gpu_unit *unit = &run->timed->unit[i];
+        bool has_waited = sm_has_queued_atomic(unit->sm);
+        while (sm_has_queued_atomic(unit->sm) && next_of(unit) < round->end)
+            run_sm(run, i, next_of(unit) + 1);
+        if (has_waited && sm_last_cycle(unit->sm) > run->last_cycle)
+            run->last_cycle = sm_last_cycle(unit->sm);
+    }
 }
 
 /* SMs without blocks still have answers to handle: up to the end of the quantum or of the launch. */
 static void run_idle(struct round *round) {
     struct gpu_run *run = round->run;
-    bool is_over = run->n_finished == run->n_blocks;
+    run_atomics(round);
+    uint64_t end = is_over(run) ? run->last_cycle + 1 : round->end;
     FOR_MEMBERS(i, round, round->note[0].is_idle) {
-        run_sm(run, i, is_over ? run->last_block + 1 : round->end);
+        run_sm(run, i, end);
         note_sm(round, &run->timed->unit[i], i, &round->note[0]);
     }
 }
@@ -516,10 +545,10 @@ bool gpu_run_rounds(struct gpu_run *run) {
     struct round round;
     bool is_good = true;
     start_rounds(&round, run);
-    while (is_good && run->n_finished < run->n_blocks)
+    while (is_good && !is_over(run))
         is_good = run_round(&round);
     if (is_good)
-        run->timed->cycle = run->last_block;
+        run->timed->cycle = run->last_cycle;
     end_rounds(&round);
     return is_good;
 }

@@ -63,7 +63,7 @@ struct gpu_run {
     const struct exec_grid *grid;
     struct gpu_error *error;
     uint64_t n_blocks, next_block, n_finished, first_cycle;
-    uint64_t last_block;  /* the cycle in which the last block so far has ended */
+    uint64_t last_cycle;  /* the launch's last so far: a block has ended, or later an atomic has left its SM */
     double next_start;    /* no block starts before this cycle */
     uint64_t most_cycles; /* the launch ends after this many */
     uint64_t n_ticks;     /* of all SMs */

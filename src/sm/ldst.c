@@ -139,6 +139,14 @@ static void count_misses(struct sm *sm, const struct sm_request *request) {
 
 /* ---- The L1 ------------------------------------------------------------------------------------------------------ */
 
+bool sm_has_queued_atomic(const struct sm *sm) {
+    const struct sm_ldst *ldst = &sm->ldst;
+    for (uint32_t i = 0; i < ldst->length; i++)
+        if (ldst->request[ldst->queue[(ldst->head + i) % SM_LDST_RING]].kind == MEM_ATOMIC)
+            return true;
+    return false;
+}
+
 void sm_memory_changed(struct sm *sm) { sm->ldst.is_refused = false; }
 
 /* Looks a line of the request up. Returns false if memory refuses it. */
