@@ -10,18 +10,23 @@
  * warp ever issues then, and LLOS is loose round robin; the guiding queue would have no purpose.
  * - The load may issue together with another warp's (dws:merge=dwf), without a call of issued(), so pick() checks
  * whether the next instruction still is a load.
- * - Each queue has its own turn. */
+ * - What "the polling method" is for queues that are made anew in every cycle. polling=turn, the default: each queue
+ * has its own turn, which goes on after the warp that issued last. polling=first: every cycle begins with the first
+ * warp of the queue, so that the order of slots decides. */
 #include "sched/internal.h"
 
 enum { UNTIL_LOAD, UNTIL_SIGNAL };
+enum { POLLING_TURN, POLLING_FIRST };
 
 struct options {
-    uint32_t until;
+    uint32_t until, polling;
 };
 
 static const struct config_plugin_option option_table[] = {
     {"until", CONFIG_PLUGIN_CHOICE, offsetof(struct options, until), UNTIL_LOAD, 0, 0, "load|signal",
      "a warp guides until its load has issued, or while the scoreboard stalls it"},
+    {"polling", CONFIG_PLUGIN_CHOICE, offsetof(struct options, polling), POLLING_TURN, 0, 0, "turn|first",
+     "a cycle begins after the warp that issued last, or with the first of the queue"},
     {0},
 };
 
@@ -66,7 +71,9 @@ static int pick(void *state, const struct sched_view *view, const struct sched_s
 static void issued(void *state, const struct sched_view *view, uint32_t slot) {
     (void)view;
     struct llos *llos = state;
-    if (sched_has(&llos->guiding, slot))
+    if (llos->options.polling == POLLING_FIRST)
+        ; /* turns stay at the first slot */
+    else if (sched_has(&llos->guiding, slot))
         llos->turn_guiding = slot + 1;
     else
         llos->turn_filling = slot + 1;

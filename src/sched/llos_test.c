@@ -73,6 +73,21 @@ static void with_the_signal_a_warp_no_longer_guides_once_it_ends(void **state) {
     bench_end(&bench);
 }
 
+static void polling_from_the_first_begins_every_cycle_with_the_lowest_slot(void **state) {
+    (void)state;
+    struct bench bench;
+    bench_start_full(&bench, "llos:polling=first", 4);
+    EXPECT_ISSUES(&bench, 0b1111, 0, 0);
+    EXPECT_ISSUES(&bench, 0b1110, 1, 1);
+    bench.next_load = bench_set(0b1100);
+    bench_stall(&bench, 3, WAITS_LONG);
+    bench_stall(&bench, 2, WAITS_LONG);
+    bench_wake(&bench, 3);
+    bench_wake(&bench, 2);
+    EXPECT_ISSUES(&bench, 0b1111, 2, 3, 0); /* guiding {2, 3} first */
+    bench_end(&bench);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(warps_that_stalled_before_a_load_guide),
@@ -80,6 +95,7 @@ int main(void) {
         cmocka_unit_test(a_new_warp_in_a_slot_does_not_guide),
         cmocka_unit_test(a_load_that_issued_with_another_group_no_longer_guides),
         cmocka_unit_test(with_the_signal_a_warp_no_longer_guides_once_it_ends),
+        cmocka_unit_test(polling_from_the_first_begins_every_cycle_with_the_lowest_slot),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,6 +13,7 @@ static const char *const variants[] = {
     "two-level:group=1,timeout=5,switch=stall,outer=gto",
     "lpi:queue=cycle",
     "llos:until=signal",
+    "llos:polling=first",
     "two-level-active:active=1",
     "two-level-active:active=2",
     "two-level-opt:active=3",
