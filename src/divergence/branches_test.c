@@ -1,5 +1,5 @@
-/* Every model counts branches, and among them divergent ones, by the same rule: a branch is divergent if the threads
- * that execute it together have more than one next pc. Each program runs one warp up to a branch, so that the groups
+/* Tests that every model counts branches, and among them divergent ones, by the same rule: a branch is divergent if the
+ * threads that execute it together have more than one next pc. Each program runs one warp up to a branch, so the groups
  * are the same under all models. */
 #include "divergence/testing/programs.h"
 

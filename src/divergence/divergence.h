@@ -1,16 +1,18 @@
-/* Divergence models: which threads execute together. One file per model, ending in its operations table; models.def
- * lists them.
+/* Divergence models: which threads execute together. Each model is a file that ends in its operations table, and a line
+ * in models.def.
  *
  * A thread's registers are in a lane of a row (exec.h), wherever it executes. A model forms groups of threads that have
  * the same next instruction. A group sits in a slot of an SM, where a warp scheduler picks it. The SM knows slots,
- * units and results in flight, but not how groups are formed; a model knows threads, masks and program counters, but
+ * units and results in flight, but not how groups are formed. A model knows threads, masks and program counters, but
  * not units. This file is the whole interface between them.
  *
  * The life of a group: the model makes it (admit) and puts it into a slot (host->place). The SM issues its instructions
- * one after the other. It advances pc by itself and calls the model only at control instructions (control), when pc
+ * one after the other. It advances pc itself and calls the model only at control instructions (control), when pc
  * reaches notify_pc (reached), and when a group that drains has no results left in flight (resume). In these calls the
- * model may change the group's pc, mask and status. A group is re-formed, split by pc or joined with another only when
- * nothing of it is in flight; in between, its scoreboard belongs to exactly these threads. */
+ * model may change the group's pc, mask and status. In control() it asks parts/resolve.h where the threads go.
+ *
+ * A group is re-formed, split by pc or joined with another only when nothing of it is in flight. In between, its
+ * scoreboard belongs to exactly these threads. */
 #pragma once
 
 #include "config/machine.h"
@@ -24,8 +26,8 @@ enum { DIVERGENCE_NO_SLOT = -1, DIVERGENCE_NO_BARRIER = -1 };
 
 enum divergence_status {
     DIVERGENCE_RUNS,   /* its next instruction is at pc */
-    DIVERGENCE_WAITS,  /* for other groups: at a barrier, at a join. The model calls host->wake when it may go on. */
-    DIVERGENCE_DRAINS, /* to be re-formed: the SM calls resume() when nothing of it is in flight */
+    DIVERGENCE_WAITS,  /* for other groups: at a barrier, at a join. The model calls host->wake when it may continue. */
+    DIVERGENCE_DRAINS, /* will be re-formed: the SM calls resume() when nothing of it is in flight */
     DIVERGENCE_ENDED,  /* leaves its slot, and the SM forgets it */
 };
 
@@ -39,18 +41,18 @@ struct divergence_group {
     struct exec_threads *threads;
     uint32_t mask;      /* never 0 while the group runs */
     uint32_t n_threads; /* without a row: threads in the group, for schedulers */
-    /* For fetch groups and id order, below the SM's slots: splits of one warp share it. DIVERGENCE_NO_WARP before
-     * place(): the SM numbers it by its slot. */
+    /* For fetch groups and id order; less than the number of slots. Splits of one warp have the same number.
+     * DIVERGENCE_NO_WARP before place(): the SM numbers the group by its slot. */
     uint32_t warp_id;
-    uint32_t passed; /* post-dominators passed: counted by the SM, for the scheduler pdprio */
+    uint32_t passed; /* post-dominators passed; the SM counts them for the scheduler pdprio */
     int slot;        /* set by the SM; DIVERGENCE_NO_SLOT: none. The model sets that once, when it makes the group. */
     uint8_t status;  /* enum divergence_status */
-    /* Bundles of the next instruction may issue while some of this one are in flight; the model holds busy threads back
+    /* Bundles of the next instruction may issue while some of this one are in flight. The model holds busy threads back
      * (lwm with refetch=first). Returns, exits, indirect calls and barriers wait in any case. */
     bool overlaps;
     bool is_blocked;               /* all threads left for this instruction are busy: wait until an access ends */
-    uint8_t kind;                  /* for the model: which of its structs this is, if it has several; otherwise 0 */
-    struct divergence_block *home; /* its block, for schedulers; any of them if it has threads of several */
+    uint8_t kind;                  /* for a model with several kinds of groups: which one this is; otherwise 0 */
+    struct divergence_block *home; /* its block, for schedulers; any of its blocks if it has threads of several */
     uint64_t ready_cycle;          /* it does not issue before this cycle; 0: no bound */
 };
 _Static_assert(sizeof(struct divergence_group) <= 64, "a group is a cache line at most");
@@ -69,8 +71,8 @@ struct divergence_bundle {
     /* With lane_pcs(): before bundle(), the group's lanes that may execute; after it, those that do, whatever their
      * guards. */
     uint32_t ready;
-    /* The last bundle of the instruction: control() follows, or pc advances. Otherwise the group's next bundle takes
-     * the scheduler's next turn, and no other group can. */
+    /* The last bundle of the instruction: control() follows, or pc advances. Otherwise the scheduler's next turn goes
+     * to the group's next bundle. */
     bool is_last;
     /* (mimd) Another bundle issues in the same cycle, and counts as one with it. Each is a whole instruction: control()
      * is called for control instructions; pc does not change, and reached() is called after the last of them. */
@@ -95,26 +97,27 @@ struct divergence_access {
     uint32_t n_others; /* accesses of the group in flight besides this one */
 };
 
-/* What the SM does for models that split a group by the hits and misses of an access (dws, slip). */
+/* Functions of the SM for models that split a group by the hits and misses of an access (dws, slip). */
 struct divergence_split_host {
     /* `from` waits for an access that has answered some of its lanes. Those lanes form `to` (the model has changed both
      * masks), which gets a free slot and a copy of the scoreboard in which that access has ended. Returns false, and
      * does nothing, if no slot is free. */
     bool (*split)(void *sm, struct divergence_group *from, struct divergence_group *to, uint64_t cycle);
-    /* The cycle from which lanes that have their data of the group's only access may continue; 0: there is not exactly
-     * one. For lanes that leave the group without a slot of their own. */
+    /* Returns the cycle from which lanes may continue that have their data of the group's only access; 0: there is not
+     * exactly one access. For lanes that leave the group without a slot of their own. */
     uint64_t (*answered_from)(void *sm, const struct divergence_group *group);
-    /* Lanes that do not wait for the group's only access in flight; 0 when there is no or more than one access. */
+    /* Returns the lanes that do not wait for the group's only access in flight; 0: there is not exactly one. */
     uint32_t (*arrived)(void *sm, const struct divergence_group *group);
-    /* The same, as it was when the L1 answered: lanes whose lines have arrived since are not in it. */
+    /* The same, as of the cycle in which the L1 answered: without lanes whose lines have arrived since. */
     uint32_t (*hit)(void *sm, const struct divergence_group *group);
-    /* Every other group in a slot waits for memory or for other groups: without this one the SM would idle. */
+    /* Returns whether every other group in a slot waits for memory or for other groups, so that without this one the SM
+     * would idle. */
     bool (*others_wait)(void *sm, const struct divergence_group *group);
-    /* Cycles so far in which the SM issued, and in which it waited for memory. */
+    /* Returns the cycles so far in which the SM issued, and in which it waited for memory. */
     void (*activity)(void *sm, uint64_t *active, uint64_t *waiting);
 };
 
-/* What the SM does for models with a chip (odgs). */
+/* Functions of the SM for models with state for the whole chip (odgs). */
 struct divergence_chip_host {
     /* Calls refill() in that cycle. The SM keeps only the earliest request; refill() asks again for a later one. */
     void (*call_at)(void *sm, uint64_t cycle);
@@ -123,14 +126,14 @@ struct divergence_chip_host {
     bool (*pull_block)(void *sm, uint64_t cycle);
 };
 
-/* What the SM does for every model. `sm` is the handle from the setup. */
+/* Functions of the SM for every model. `sm` is the handle from the setup. */
 struct divergence_host {
     /* Puts a group into a free slot, where it may issue from the next cycle on. Returns false if no slot is free. */
     bool (*place)(void *sm, struct divergence_group *group, uint64_t cycle);
     /* The model has changed a group in a slot (pc, mask, status) outside the hooks that are called for it. */
     void (*wake)(void *sm, struct divergence_group *group, uint64_t cycle);
-    /* Takes a group out of its slot, if it has one; nothing of it but stores may be in flight. Not for the group whose
-     * hook is running: that one sets ENDED. refill() is not called for it. */
+    /* Takes a group out of its slot, if it has one. Nothing of it but stores may be in flight. Not for the group whose
+     * hook is running, which sets ENDED instead. The SM does not call refill() for it. */
     void (*evict)(void *sm, struct divergence_group *group, uint64_t cycle);
     /* Returns true if results of this group are in flight: it cannot be joined or re-formed now. False without a
      * slot. */
@@ -199,8 +202,8 @@ struct divergence_ops {
      * `text`. program is NULL if none is loaded yet. May be NULL. */
     const char *(*refuses)(const void *options, const struct config_machine *machine,
                            const struct exec_program *program, char *text, size_t size);
-    /* Returns NULL, or what a user should know who launches this program in blocks of n_threads: one sentence, static
-     * or in `text`. Shown once for a kernel. May be NULL. */
+    /* Returns NULL, or a remark for users who launch this program in blocks of n_threads: one sentence, static or in
+     * `text`. Shown once for a kernel. May be NULL. */
     const char *(*remarks)(const void *options, const struct exec_program *program, uint32_t n_threads, char *text,
                            size_t size);
     /* Slots that an SM with n_warps warps needs, at most most_slots. NULL: n_warps. */
@@ -233,14 +236,14 @@ struct divergence_ops {
                   void *user);
     /* Storage of the mechanism per SM in bits as its paper counts it, and the formula in words. May be NULL. */
     uint64_t (*cost_bits)(const void *options, const struct config_machine *machine, char *formula, size_t size);
-    const char *area; /* what its paper says about area, with the source; may be NULL */
+    const char *area; /* its area according to its paper, with the source; may be NULL */
     /* For a few models; NULL in the others. */
     const struct divergence_chip_ops *chip;
     const struct divergence_memory_ops *memory;
     const struct divergence_joint_ops *joint;
 };
 
-/* HEDDLE_DIVERGENCE_MODEL(mine): `const struct divergence_ops mine` is the model of this shared object. */
+/* HEDDLE_DIVERGENCE_MODEL(mine) makes `const struct divergence_ops mine` the model of a shared object. */
 #define DIVERGENCE_LAYOUT                                                                                              \
     ((uint64_t)sizeof(struct divergence_ops) << 48 | (uint64_t)sizeof(struct divergence_setup) << 40 |                 \
      (uint64_t)sizeof(struct divergence_host) << 32 | (uint64_t)sizeof(struct exec_row) << 20 |                        \

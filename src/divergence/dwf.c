@@ -1,21 +1,21 @@
-/* dwf: dynamic warp formation. There is no stack: a warp that retires an instruction joins the youngest warp of the
- * pool that has the same next instruction, and what finds no free lane there enters the pool as a new warp. Threads
+/* dwf: dynamic warp formation. There is no stack. A warp that retires an instruction joins the youngest warp of the
+ * pool that has the same next instruction. Threads that find no free lane there enter the pool as a new warp. Threads
  * meet again only because the scheduler keeps them together (majority, pdprio, pc).
  *
- * Source: Fung et al. 2007 as described in Narasiman 2011, 4, and 2014, 3.2.1; `lanes=free`, the variant that may move
- * threads to other lanes, is the one in Malits 2012, 3.2.
+ * Source: Fung et al. 2007 as described in Narasiman 2011, 4, and 2014, 3.2.1. With `lanes=free` threads may move to
+ * other lanes (Malits 2012, 3.2).
  *
  * Ours:
- * - The pool is the warps that could issue: those with results in flight are not in it.
- * - On barrel and switch-on-access machines a warp retires after every instruction. On a scoreboard machine, where
- *   instructions overlap, it would have to wait for its results each time: there warps are compared where basic blocks
- *   begin, and a warp waits only when there is one that it may join.
- * - A full warp never waits for anything: it has no room, and no warp that it could fill has room for all of it.
- * - A warp all of whose threads wait at a barrier keeps its slot, unless another needs it; threads that wait while
- *   others of their warp continue leave it. Threads that no longer wait and are in no warp enter the pool row by row.
- * - More warps than slots: the others queue, and can be joined there.
- * A spinning thread keeps its warp in a slot; when the warps of all slots spin on what a queued warp will write, the SM
- * hangs. */
+ * - The pool consists of the warps that could issue. Warps with results in flight are not in it.
+ * - On barrel and switch-on-access machines a warp retires after every instruction. On a scoreboard machine
+ *   instructions overlap, and a warp that retired would have to wait for its results each time. There the model
+ *   compares warps only where basic blocks begin, and a warp waits only if there is another that it may join.
+ * - A full warp never waits to join another: it has no room, and no warp that it could fill has room for all of it.
+ * - If all threads of a warp wait at a barrier, the warp keeps its slot unless another needs it. Threads that wait
+ *   while others of their warp continue leave the warp. When they no longer wait, they enter the pool row by row.
+ * - If there are more warps than slots, the rest queue. A queued warp can still be joined.
+ * - A spinning thread keeps its warp in a slot. If the warps in all slots spin on a value that a queued warp will
+ *   write, the SM hangs. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -69,7 +69,8 @@ static void free_model(void *user) {
     free(model);
 }
 
-/* Where paths may come together: targets of branches, what follows them, and their reconvergence points. */
+/* Finds where paths may come together: targets of branches, the instructions after branches, and reconvergence
+ * points. */
 static void begin_grid(void *user) {
     struct model *model = user;
     const struct exec_program *program = model->pool.setup.cx->grid->program;
@@ -147,7 +148,7 @@ static void move_threads(const struct model *model, struct divergence_dynamic_wa
 }
 
 /* Threads of a retired warp, all with this next instruction, enter the pool. Those that find no room in another warp
- * stay in `own`, the retired warp, or, if that is NULL, form a new one. True: `own` has been used. */
+ * stay in `own`, the retired warp, or form a new one if that is NULL. Returns true if `own` has been used. */
 static bool enter_pool(struct model *model, struct divergence_dynamic_warp *from, uint32_t mask, uint32_t pc,
                        struct divergence_dynamic_warp *own, uint64_t cycle) {
     const struct divergence_setup *setup = &model->pool.setup;
@@ -179,17 +180,17 @@ static bool enter_pool(struct model *model, struct divergence_dynamic_warp *from
     return own != NULL;
 }
 
-/* Loose pieces (threads that no longer wait, rows of a new block) enter the pool, each as a warp. */
+/* Loose threads (they no longer wait, or their block is new) enter the pool, those of each row as a warp. */
 static void take_loose(struct model *model, uint64_t cycle) {
     struct divergence_warp_pool *pool = &model->pool;
     for (uint32_t i = 0; i < pool->n_loose; i++) {
-        const struct divergence_piece *piece = &pool->loose[i];
-        struct divergence_dynamic_warp row = {.group.passed = piece->passed};
-        for (uint32_t left = piece->mask; left; left &= left - 1) {
+        const struct divergence_loose *threads = &pool->loose[i];
+        struct divergence_dynamic_warp row = {.group.passed = threads->passed};
+        for (uint32_t left = threads->mask; left; left &= left - 1) {
             uint32_t lane = (uint32_t)__builtin_ctz(left);
-            divergence_dynamic_warp_put(&row, lane, piece->row, lane, piece->pc);
+            divergence_dynamic_warp_put(&row, lane, threads->row, lane, threads->pc);
         }
-        enter_pool(model, &row, row.mask, piece->pc, NULL, cycle);
+        enter_pool(model, &row, row.mask, threads->pc, NULL, cycle);
     }
     pool->n_loose = 0;
 }
@@ -202,7 +203,7 @@ static void admit(void *user, struct divergence_block *block, uint64_t cycle) {
     take_loose(model, cycle);
 }
 
-/* All threads of the warp continue at group.pc: alone, or, if one has room, in another warp. */
+/* All threads of the warp continue at group.pc: alone, or in another warp if one has room. */
 static void go_on(struct model *model, struct divergence_dynamic_warp *warp, uint64_t cycle) {
     set_running(model, warp, warp->group.pc);
     if (is_full(model, warp))
@@ -297,9 +298,9 @@ static void visit(const void *user, const struct divergence_block *block,
     divergence_warp_pool_visit(&((const struct model *)user)->pool, block, thread, visitor);
 }
 
-/* Fung 2007, 4.3: a pool entry has a pc, a thread number for each lane and the scheduler's bits; the table by which the
- * youngest warp of a pc is found has a pc, an occupancy bit for each lane and the number of a pool entry. As many
- * entries of both as there are warps. */
+/* Fung 2007, 4.3. A pool entry holds a pc, a thread number for each lane and the scheduler's bits. An entry of the
+ * table that finds the youngest warp of a pc holds the pc, an occupancy bit for each lane and the number of a pool
+ * entry. Both have as many entries as there are warps. */
 static uint64_t cost_bits(const void *options, const struct config_machine *machine, char *formula, size_t size) {
     (void)options;
     uint32_t warps = machine->sm.threads / machine->sm.warp_size, lanes = machine->sm.warp_size, number = 1;

@@ -210,7 +210,7 @@ static void on_a_scoreboard_machine_a_warp_with_a_load_in_flight_is_not_joined(v
     fixture_close(f);
 }
 
-/* A warp all of whose threads wait keeps its slot; threads that wait in a warp that continues leave it. */
+/* If all threads of a warp wait, it keeps its slot. Threads that wait in a warp that continues leave it. */
 #define BARRIER                                                                                                        \
     PROGRAM_HEAD ".visible .entry k(.param .u64 threads) {\n.reg .pred %p; .reg .b32 %r<4>;\n"                         \
                  "mov.u32 %r0, %tid.x; ld.param.u32 %r1, [threads]; shr.b32 %r1, %r1, %r0; and.b32 %r1, %r1, 1;\n"     \

@@ -1,49 +1,55 @@
-/* dws: Dynamic Warp Subdivision (Meng, Tarjan, Skadron 2010, technical report CS-2010-5). A warp may be several
- * independent groups, its warp-splits: the two sides of a branch, or threads that hit the cache and threads that
- * missed. The folder splits/ has what is the same for both; this file has the options, and when memory subdivides.
+/* dws: Dynamic Warp Subdivision (Meng, Tarjan, Skadron 2010, technical report CS-2010-5). A warp may consist of several
+ * independent groups, its warp-splits: the two sides of a branch, or the threads that hit the cache and those that
+ * missed. The folder splits/ contains the code for both. This file contains the options, and decides when memory
+ * subdivides a warp.
  *
  * How the paper maps onto the SM's hooks:
- * - Divergent access (5.1): answered(). The threads that miss stay in the group, whose access is in flight; the others
- *   continue in a new one (host->splits->split). Both have the instruction after the access as their next.
- * - AggressSplit: every time. LazySplit: when others_wait(). ReviveSplit: the same, and at idle() one suspended group
- *   is divided that missed in part (5.2), by the hit mask that a branch's outcome stands for otherwise (5.4). The
- *   other reading, revived=arrived, also lets threads run ahead whose lines have arrived since.
- * - PC-based re-convergence (4.5): the paper compares pcs when the running split executes a memory instruction, since
- *   only there its machine switches groups, and every group that does not run is at one. That leaves out one kind of
- *   split: one side of a branch that subdivides is at the branch's target, ready or without a slot, and "those that are
- *   not being scheduled can still merge with those that are" (6.6). So pcs are compared when a split comes to an
- * access, and when it comes to a pc at which a ready sibling is.
+ * - Divergent access (5.1): answered(). The threads that miss stay in the group, whose access is in flight. The others
+ *   continue in a new group (host->splits->split). The next instruction of both is the one after the access.
+ * - AggressSplit subdivides every time, LazySplit only when others_wait(). ReviveSplit does the same as LazySplit, and
+ *   at idle() also divides one suspended group that missed in part (5.2). It divides by the hit mask, which takes the
+ *   place of a branch's outcome (5.4). In the other reading of the paper, revived=arrived, threads whose lines have
+ *   arrived since then run ahead too.
+ * - PC-based re-convergence (4.5): the paper compares pcs when the running split executes a memory instruction. Its
+ *   machine switches groups only there, so every group that does not run is at a memory instruction. One kind of split
+ *   is an exception: one side of a branch that subdivides is at the branch's target, ready or without a slot, and
+ *   "those that are not being scheduled can still merge with those that are" (6.6). So this model compares pcs when a
+ *   split comes to an access, and when it comes to a pc where a ready sibling is.
  * - The paper's splits resume at the instruction whose data they waited for, ours after it. So a split at an access
- *   meets those that are before it, and, when it has asked for its data, those that have finished it; all of them wait
- *   for its data then, unless the access subdivides them again. Ready means that it waits for no data.
- * - BranchLimited (5.3.1): splits stop before every instruction that could push or pop the stack. Then warps are not
- *   subdivided at branches either. BranchBypass (5.3.2): they are, and stop only at the post-dominator on top of the
- *   stack.
- * - Waiting for a slot (5.6): seats.c. A split by memory that finds none waits like any other; if the threads that
- *   missed have their data before it gets one, the two are one again.
+ *   merges with those that are before it. After it has asked for its data, it merges with those that have finished the
+ *   access. All of them then wait for its data, unless the access subdivides them again. A split is ready if it waits
+ *   for no data.
+ * - BranchLimited (5.3.1): splits stop before every instruction that could push or pop the stack. Warps are then not
+ *   subdivided at branches either. BranchBypass (5.3.2): branches subdivide warps, and splits stop only at the
+ *   post-dominator on top of the stack.
+ * - Waiting for a slot (5.6): seats.c. A split made by memory that finds no slot waits like any other. If the threads
+ *   that missed get their data before it gets a slot, the two become one again.
  *
- * Stores subdivide as loads do where groups wait for them: 5.1 names scatter stores beside gather loads, and 3.3 has a
- * WPU switch warps at every access to the cache. With a scoreboard no group waits for a store, and none subdivides.
+ * Stores subdivide as loads do where groups wait for them: 5.1 names scatter stores beside gather loads, and in 3.3 a
+ * WPU switches warps at every access to the cache. With a scoreboard no group waits for a store, and none subdivides.
  *
- * Where the paper is silent: ReviveSplit takes the groups in turn, starting after the one it chose last. Where a
- * branch subdivides, the side that comes first in the program continues and the other becomes ready: the first comes
- * by where the other stands, or to the same access one turn after it. The other way round (first=taken) the side that
- * skips the body of an if runs ahead, and the splits meet an iteration apart. Lanes that spin on what others of their
- * warp will write let these continue after a while, as in the model stack; splits run side by side anyway.
+ * Where the paper is silent:
+ * - ReviveSplit takes the groups in turn, starting after the one it chose last.
+ * - Where a branch subdivides, the side that comes first in the program continues and the other becomes ready. The
+ *   first side then passes the place where the other stands, or comes to the same access one turn after it. With
+ *   first=taken the side that skips the body of an if runs ahead, and the splits meet an iteration apart.
+ * - Lanes may spin on a value that others of their warp will write. After a while they let those continue, as in the
+ *   model stack. Splits run side by side anyway.
  *
- * size=N joins it with large warps (Narasiman 2011, 7.1): a warp is N threads, a split issues its instructions in
- * sub-warps, and is subdivided as above.
+ * size=N combines the model with large warps (Narasiman 2011, 7.1): a warp has N threads, and a split issues its
+ * instructions in sub-warps and is subdivided as above.
  *
- * merge=dwf joins it with dynamic warp formation (proposed in Meng 2010, 8; how is ours): groups of different warps
- * that are ready at one pc issue together where their lanes leave room for each other. No group is re-formed: which
- * groups issue together is decided for every instruction, and each part continues by its own warp's stack and table.
- * Since parts of one instruction have the same next one, they usually stay together until a load or a branch parts
- * them.
- * - The scheduler's choice leads; the ready groups of the same scheduler are asked in the order of their slots.
- * - Splits of one warp never issue together: bringing them together is what reconv is for.
- * - Each part's access to memory is one of its own, coalesced, divided and answered as without the others.
- * - Not shared: warp-wide instructions, which need a warp's lanes in their places, and accesses that may go to shared
- *   memory, whose bank conflicts are counted for one row. */
+ * merge=dwf combines it with dynamic warp formation. Meng 2010, 8, proposes this; the details are ours. Groups of
+ * different warps that are ready at one pc issue together if their lanes leave room for each other. No group is
+ * re-formed. Which groups issue together is decided for every instruction, and each part continues by its own warp's
+ * stack and table. Parts of one instruction have the same next one, so they usually stay together until a load or a
+ * branch.
+ * - The group that the scheduler picks leads. The ready groups of the same scheduler are asked in the order of their
+ *   slots.
+ * - Splits of one warp never issue together: merging them is the task of `reconv`.
+ * - Each part's memory access is separate: it is coalesced, divided and answered as if the others did not exist.
+ * - Two kinds of instructions never issue together. Warp-wide instructions need a warp's lanes in their places.
+ *   Accesses that may go to shared memory count bank conflicts for one row. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -198,8 +204,8 @@ static void complete(void *model, struct divergence_group *group, uint32_t tag, 
     divergence_splits_leave(&hook);
 }
 
-/* Fills in the threads of a suspended split that still wait for data. False when no thread has its data, or all have.
- */
+/* Fills in the threads of a suspended split that still wait for data. Returns false if no thread has its data, or all
+ * have. */
 static bool waits_in_part(const struct dws *dws, const struct divergence_split *split, uint32_t *missing) {
     const struct divergence_setup *setup = &dws->splits.setup;
     if (!split->subdivision || split->phase != DIVERGENCE_SPLIT_RUNS || split->group.slot == DIVERGENCE_NO_SLOT)
@@ -279,13 +285,13 @@ static bool follows(void *model, const struct divergence_group *group) {
     return true;
 }
 
-/* --- what it costs --- */
+/* --- cost --- */
 
 static uint32_t bits_for(uint32_t n) { return n <= 1 ? 0 : 32 - (uint32_t)__builtin_clz(n - 1); }
 
-/* Meng 2010, 5.6. With merge=dwf, ours: for each slot a pc and a mask that can be compared with those of the group
- * that leads; and, for what each scheduler issues, the warp whose registers each lane reads (in which lane, with
- * lanes=free). */
+/* Meng 2010, 5.6. With merge=dwf, ours: each slot has a pc and a mask that can be compared with those of the group that
+ * leads. Each scheduler has, for the instruction it issues, the warp whose registers each lane reads (and in which
+ * lane, with lanes=free). */
 static uint64_t cost_bits(const void *given, const struct config_machine *machine, char *formula, size_t size) {
     const struct options *options = given;
     uint32_t lanes = options->size ? options->size : machine->sm.warp_size, warps = machine->sm.threads / lanes;

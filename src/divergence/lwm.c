@@ -1,18 +1,18 @@
-/* lwm: large warps (Narasiman et al. 2011, 3.1; Narasiman 2014, 4.2). A large warp is several rows of a block
- * with one pc and one post-dominator stack (pdom.h). An instruction goes through the pipeline in sub-warps
- * (subwarps.h), one after the other; the outcome of a branch is known, and the stack changes, after the last of them.
+/* lwm: large warps (Narasiman et al. 2011, 3.1; Narasiman 2014, 4.2). A large warp is several rows of a block with one
+ * pc and one post-dominator stack (pdom.h). An instruction goes through the pipeline in sub-warps (subwarps.h), one
+ * after the other. The outcome of a branch is known, and the stack changes, after its last sub-warp.
  *
  * Where the papers are silent:
- * - A large warp never spans two blocks; the last of a block has the rows that are left. One of a single row is an
- *   ordinary warp and runs as such.
+ * - A large warp never spans two blocks. The last one of a block has the rows that are left. A large warp of a single
+ *   row runs as an ordinary warp.
  * - Warp-wide instructions act on rows: all active threads of a row go together.
- * - An instruction whose guard is false for all threads takes one empty sub-warp, like an ordinary warp's.
- * - refetch=first is a rule for pipelines without a scoreboard: bits for threads in flight (the paper's busy bits) take
- *   its place. On a machine with a scoreboard it is refused.
- * - A shared-memory access with bank conflicts holds its unit for as long as they last; the bits do not wait for them
- *   too.
- * - Threads of a large warp that spin on what others of it will write let those continue after a while, as in `stack`.
- */
+ * - An instruction whose guard is false for all threads takes one empty sub-warp, as in an ordinary warp.
+ * - refetch=first is a rule for pipelines without a scoreboard: bits for threads in flight (the paper's busy bits)
+ *   replace it. On a machine with a scoreboard it is refused.
+ * - A shared-memory access with bank conflicts holds its unit for as long as they last. The busy bits do not wait for
+ *   the conflicts too.
+ * - Threads of a large warp may spin on a value that others of it will write. After a while they let those continue, as
+ *   in `stack`. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

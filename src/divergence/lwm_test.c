@@ -1,4 +1,5 @@
-/* Large warps: the sub-warps of the paper's example, what each option changes, and every program's results. */
+/* Tests of large warps: the sub-warps of the paper's example, the effect of each option, and the results of every
+ * program. */
 #include "divergence/testing/programs.h"
 #include "exec/scattered.h"
 

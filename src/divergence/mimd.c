@@ -1,15 +1,16 @@
-/* mimd: every lane fetches an instruction of its own. A bundle is any threads of the SM, as many as there are lanes,
- * whatever their program counters; a divergent branch costs nothing, and lanes stay empty only when threads have ended
- * or wait for others. With perfect memory it bounds what grouping the threads of an SM can gain.
+/* mimd: every lane fetches its own instruction. A bundle contains any threads of the SM, as many as there are lanes,
+ * whatever their program counters. A divergent branch costs nothing, and lanes stay empty only when threads have ended
+ * or wait for others. With perfect memory this bounds the gain from grouping the threads of an SM.
  *
  * Source: Malits 2012, 3.2.
  *
- * Ours: threads stay in their group while it is full. When regrouping the incomplete groups would result in fewer, each
- * of them waits for its results after its next instruction, and then those that wait to be picked are put together. In
- * one cycle every lane may use the unit it needs, and only one instruction of a group is looked up in the I-cache.
+ * Ours: threads stay in their group while it is full. If the threads of the incomplete groups would fit into fewer
+ * groups, each incomplete group waits for its results after its next instruction. Then the groups that wait to be
+ * picked are put together. In one cycle every lane may use the unit it needs. Only one instruction of a group is looked
+ * up in the I-cache.
  *
- * On a scoreboard machine, where that wait would cost time, every lane has a scoreboard of its own: a group issues
- * those of its threads that can, and other groups issue theirs in the lanes that are left. Groups stay as they are. */
+ * On a scoreboard machine that wait would cost time, so every lane has its own scoreboard. A group issues those of its
+ * threads that are ready, and other groups issue theirs in the lanes that are left. Groups stay as they are. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,16 +25,16 @@ struct part {
     struct exec_row *row; /* the row of all of them, each in its own lane; NULL: there is none */
 };
 
-/* A warp in parts, the lowest pc first: they issue in this order, in one cycle. A warp of one part has the pc of its
- * group, which the SM moves. The pcs of single threads (warp.pc) are set where parts may change: after control
+/* A warp in parts, the lowest pc first. They issue in this order, in one cycle. The pc of a single part is that of the
+ * group, which the SM advances. The pcs of single threads (warp.pc) are set where parts may change: after control
  * instructions, and when warps are put together. */
 struct mixed_warp {
     struct divergence_dynamic_warp warp;
     struct part part[EXEC_LANES];
     uint32_t n_parts;
     uint32_t n_issued;   /* parts that have issued in this cycle */
-    uint32_t controlled; /* threads that have executed a control instruction there: warp.pc has their next pcs */
-    /* With scoreboards, instead of the parts: warp.pc has all pcs. */
+    uint32_t controlled; /* threads that have executed a control instruction there: warp.pc holds their next pcs */
+    /* With scoreboards, instead of the parts; warp.pc then holds all pcs. */
     uint32_t issued, last; /* threads that have issued in this cycle, and those of the last bundle */
     bool shares_issue;     /* several bundles go in this cycle */
 };
@@ -128,8 +129,8 @@ static void set_pcs(struct mixed_warp *warp) {
 
 /* --- what the SM sees --- */
 
-/* Returns the pc that the SM sees of a warp with several: that of a memory instruction, if there is one (of several,
- * the last thread's), since the load/store unit must have room; otherwise the lowest. */
+/* Returns the pc that the SM sees of a warp with several. If one of them is a memory instruction, it is that pc, since
+ * the load/store unit must have room (of several, that of the last thread). Otherwise it is the lowest. */
 static uint32_t pc_to_show(const struct exec_insn *code, const struct mixed_warp *warp) {
     uint32_t pc = warp->part[0].pc;
     int last = -1;
@@ -200,7 +201,7 @@ static bool moves_on(const struct exec_insn *insn) {
     return insn->kind < EXEC_KIND_BRANCH && !exec_acts_on_row(insn->kind);
 }
 
-/* Returns, of the threads that are ready, the first and those with the same pc. */
+/* Fills in the bundle of the first thread that is ready, and of those with the same pc. */
 static void bundle_ready(struct mixed_warp *warp, struct exec_context *cx, struct divergence_bundle *bundle) {
     struct divergence_dynamic_warp *threads = &warp->warp;
     uint32_t left = threads->mask & bundle->ready & ~(threads->waits | warp->issued);
@@ -247,7 +248,7 @@ static bool is_fewer(const struct model *model, uint32_t n_warps, uint32_t n) {
     return (n + warp_size - 1) / warp_size < n_warps;
 }
 
-/* Whether there would be fewer incomplete warps if they were put together. */
+/* Returns whether there would be fewer incomplete warps if they were put together. */
 static bool regrouping_pays(struct model *model) {
     if (!model->may_have_changed)
         return model->pays;
@@ -280,7 +281,7 @@ static void move_threads(const struct model *model, struct divergence_dynamic_wa
     from->mask &= ~moving;
 }
 
-/* Incomplete warps of which nothing is in flight, the largest first; `self` is one of them. */
+/* Finds incomplete warps that have nothing in flight, the largest first. `self` is one of them. */
 static uint32_t find_at_rest(const struct model *model, struct divergence_dynamic_warp *self, uint64_t cycle,
                              struct divergence_dynamic_warp *found[MOST_REGROUPED]) {
     const struct divergence_setup *setup = &model->pool.setup;
@@ -333,13 +334,13 @@ static void regroup(struct model *model, struct divergence_dynamic_warp *self, u
     }
 }
 
-/* Loose pieces (threads that no longer wait, rows of a new block) become warps: whole rows as they are, the others
+/* Loose threads (they no longer wait, or their block is new) become warps: whole rows as they are, the others
  * together. */
 static void take_loose(struct model *model, uint64_t cycle) {
     struct divergence_warp_pool *pool = &model->pool;
     struct divergence_dynamic_warp *shared = NULL;
     for (uint32_t k = 0; k < pool->n_loose; k++) {
-        const struct divergence_piece set = pool->loose[k];
+        const struct divergence_loose set = pool->loose[k];
         bool is_whole = (uint32_t)__builtin_popcount(set.mask) == pool->setup.machine->sm.warp_size;
         struct divergence_dynamic_warp *warp = is_whole ? divergence_warp_pool_new_warp(pool) : shared;
         for (uint32_t left = set.mask; left; left &= left - 1) {
@@ -376,7 +377,7 @@ static void admit(void *user, struct divergence_block *block, uint64_t cycle) {
     take_loose(model, cycle);
 }
 
-/* Threads that wait stay where they are, and the others continue without them. */
+/* Threads that wait stay in the warp, and the others continue without them. */
 static void finish_lanes(struct model *model, struct mixed_warp *warp) {
     if (warp->warp.waits == warp->warp.mask)
         warp->warp.group.status = model->pool.queue_length ? DIVERGENCE_DRAINS : DIVERGENCE_WAITS;

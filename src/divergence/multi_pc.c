@@ -1,16 +1,18 @@
-/* multi-pc: one program counter for every thread and one for the warp, which follows the lowest of theirs (Diamos et
- * al. 2011 and Intel's GPUs, as described in Narasiman 2014, 2.1.3.2). A thread executes only when its own equals the
- * warp's. Threads that are ahead in the code wait until the others come there, so that paths meet at the first
+/* multi-pc: one program counter for every thread, and one for the warp, which follows the lowest of them (Diamos et al.
+ * 2011 and Intel's GPUs, as described in Narasiman 2014, 2.1.3.2). A thread executes only when its own pc equals the
+ * warp's. Threads that are ahead in the code wait until the others arrive. Paths therefore meet at the first
  * instruction they have in common (the thread frontier), not only at the post-dominator.
  *
- * Program counters are compared at control instructions and where the warp's reaches the next higher one (the group's
- * notify_pc). That is enough: in between only the warp's own moves.
+ * The model compares pcs at control instructions, and where the warp's pc reaches the next higher one (the group's
+ * notify_pc). In between only the warp's own pc moves, so this is enough.
  *
- * Ours: lanes that wait at a barrier, or at a warp-wide instruction for other lanes, do not count: the warp follows the
- * lowest of the rest. Warp-wide instructions that name no lanes act on those that execute together, as
- * with a stack, except cond_acc: it would touch memory in parts, and is refused. A lane that spins on what a lane
- * further ahead in the code will write spins forever, as on the machines that this models; the SM's watchdog and cycle
- * limit end it. */
+ * Ours:
+ * - Lanes that wait at a barrier, or at a warp-wide instruction for other lanes, do not count. The warp follows the
+ *   lowest pc of the rest.
+ * - Warp-wide instructions that name no lanes act on the lanes that execute together, as with a stack. cond_acc is
+ *   refused, because it would access memory in parts.
+ * - A lane that spins on a value that a lane further ahead in the code will write spins forever, as on the machines
+ *   that this models. The SM's watchdog or the cycle limit ends it. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,24 +1,27 @@
 /* odgs: the oracle dynamic global scheduler (Malits 2012, sections 3.5 to 3.8). A warp that diverges leaves its SM for
- * a pool that all SMs share; threads with equal pc, from anywhere on the chip and whatever their lane, form full warps
- * there. A free slot takes, in this order, a full warp from the pool, a new warp of the grid, an incomplete warp with
- * the lowest pc. Threads at a barrier leave their slot too; they come back as the rows that they are.
+ * a pool that all SMs share. Threads with equal pc, from anywhere on the chip and whatever their lane, form full warps
+ * there. A free slot takes, in this order, a full warp from the pool, a new warp of the grid, or an incomplete warp
+ * with the lowest pc. Threads at a barrier leave their slot too, and return as the rows they belong to.
  *
- * The order alone would give every slot an incomplete warp as soon as the grid has no new ones, and threads would never
- * meet in the pool again. We read "if there are no more full warps to schedule" (3.5) as the SM's need: it takes
- * incomplete warps only while it runs too few to be busy (`incomplete`).
+ * By this order alone, every slot would take an incomplete warp as soon as the grid has no new ones, and threads would
+ * never meet in the pool again. We read "if there are no more full warps to schedule" (3.5) as the SM's need: an SM
+ * takes incomplete warps only while it runs too few warps to be busy (`incomplete`).
  *
- * latency=N: for N cycles a warp that diverged keeps its slot and its threads are not in the pool (fig. 13).
- * Only slots and registers limit the blocks of an SM: a block is "a logical entity" here.
+ * latency=N: a warp that diverged keeps its slot for N cycles, and its threads are not in the pool (fig. 13). Only
+ * slots and registers limit the blocks of an SM: a block is "a logical entity" here.
  *
- * Ours where the paper is silent: new warps that are not full (blocks of one thread in NN) go to the pool at once, and
- * new blocks are fetched until a full warp has formed. Threads do not regroup while they may still access shared memory
- * (shared=off: in the whole kernel; after-last: until they can no longer reach a shared access); there, and at branches
- * whose paths are at most `short` instructions long (the selective variant of section 3.8), a warp runs on a
- * post-dominator stack of its own.
+ * Ours where the paper is silent:
+ * - New warps that are not full (NN has blocks of one thread) go to the pool at once. New blocks are fetched until a
+ *   full warp has formed.
+ * - Threads do not regroup while they may still access shared memory. With shared=off that is the whole kernel. With
+ *   shared=after-last it ends when they can no longer reach a shared access.
+ * - There, and at branches whose paths have at most `short` instructions (the selective variant of section 3.8), a warp
+ *   runs on its own post-dominator stack.
  *
- * The hierarchical variants (section 3.8 names them and no more) are in odgs/local_dwf.c and odgs/local_tbc.c.
+ * Section 3.8 names hierarchical variants without details. odgs/local_dwf.c and odgs/local_tbc.c implement them.
  *
- * odgs/execute.c has the control instructions, odgs/warps.c warps and the pool, odgs/slots.c the slots of all SMs. */
+ * odgs/execute.c handles control instructions, odgs/warps.c the warps and the pool, odgs/slots.c the slots of all SMs.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -245,7 +248,7 @@ static void visit(const void *user, const struct divergence_block *block, visit_
             thread(visitor, NULL, &block->cta->row[i], (uint32_t)__builtin_ctz(left));
 }
 
-/* An oracle: the paper counts what moves, not what is stored. */
+/* An oracle: the paper counts the bytes that move, not those that are stored. */
 static uint64_t cost_bits(const void *options, const struct config_machine *machine, char *formula, size_t size) {
     (void)options;
     uint64_t threads = machine->sm.threads;

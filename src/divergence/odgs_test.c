@@ -1,5 +1,6 @@
-/* The oracle dynamic global scheduler: which warp takes a free slot, what the options change, and every program's
- * results. Warps have four lanes; threads with an odd number fall through at the branch, the others jump over them. */
+/* Tests of the oracle dynamic global scheduler: which warp takes a free slot, the effect of each option, and the
+ * results of every program. Warps have four lanes. Threads with an odd number fall through at the branch, the others
+ * jump over them. */
 #include "divergence/odgs/fixture.h"
 
 /* --- which warp takes a free slot --- */

@@ -1,4 +1,4 @@
-/* The list of divergence models, and the text by which users choose one: NAME[:WORD,...], or a file in the place of the
+/* The list of divergence models, and the parser of the text that chooses one: NAME[:WORD,...], or a file instead of the
  * name. */
 #include <stdio.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static struct config_plugin plugin_of(const struct divergence_ops *ops) {
     return (struct config_plugin){ops->name, ops->help, ops->option, ops->preset, ops->options_bytes};
 }
 
-/* What the SM calls without asking. */
+/* The hooks that the SM calls without checking for NULL. */
 static const char *missing_hook(const struct divergence_ops *ops) {
     return !ops->name         ? "name"
            : !ops->help       ? "help"

@@ -1,21 +1,23 @@
 /* slip: adaptive slip (Tarjan, Meng, Skadron 2009) as Meng 2010, 5.7, compares it with dws. Threads that hit the cache
- * continue; those that miss fall behind until the others come back to the same memory instruction, an iteration later,
- * and continue together with them. Built on splits/, without a limit to the table: the original has none.
+ * continue. Those that miss fall behind until the others return to the same memory instruction, an iteration later, and
+ * then continue together with them. The model uses splits/, with an unlimited table, since the original has no table.
  *
- * As in the paper: a conditional branch, or any other instruction that may change the stack, stops the threads that are
- * ahead, and the others catch up (branches=limited), because the stack needs the outcome of all threads of its top. A
- * loop's back-edge that is uniform and that they take is passed: its outcome is the same for all, and past it those
- * ahead revisit the access, as the paper says that they do. Or splits as in dws carry them past branches
- * (branches=bypass). How far threads may get ahead adapts: every `interval` cycles one step up when the SM waited for
- * memory for more than `up` per cent of them, one down when it issued in more than `down` per cent.
+ * As in the paper:
+ * - A conditional branch, or any other instruction that may change the stack, stops the threads that are ahead until
+ *   the others catch up (branches=limited), because the stack needs the outcome of all threads of its top entry.
+ *   Threads pass a loop's back-edge if it is uniform and taken: its outcome is the same for all, and after it the
+ *   threads ahead revisit the access, as the paper says. With branches=bypass the threads ahead pass branches in
+ *   splits, as in dws.
+ * - The distance by which threads may get ahead adapts every `interval` cycles. It grows by one step if the SM waited
+ *   for memory for more than `up` per cent of them, and shrinks by one if it issued in more than `down` per cent.
  *
- * Where it is silent:
- * - The maximum slip is how often others may run past the instruction that threads wait at. It starts at 1; at 0 no
+ * Where the paper is silent:
+ * - The maximum slip is how often others may run past the instruction that threads wait at. It starts at 1. At 0 no
  *   thread gets ahead.
  * - Threads that would exceed it wait after the access too, until those that fell behind have their data.
- * - Threads that fell behind and have their data continue by themselves when no other thread of their stack's top can:
- *   all have stopped, joined or ended, or wait at a barrier.
- * - The step is taken at the first access after an interval. */
+ * - Threads that fell behind and have their data continue alone if no other thread of their stack's top entry can: all
+ *   have stopped, joined or ended, or wait at a barrier.
+ * - The distance changes at the first access after an interval. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -51,7 +53,7 @@ struct slip {
     struct options options;
     uint32_t most;               /* the maximum slip */
     uint64_t since;              /* the cycle in which the interval began, */
-    uint64_t was_active, waited; /* and what the SM had done until then */
+    uint64_t was_active, waited; /* and the SM's activity until then */
 };
 
 static void drained(struct divergence_splits_hook *hook, struct divergence_split *split);
@@ -216,7 +218,7 @@ enum { SLIP_BITS = 8 }; /* ours: the papers set no upper bound */
 
 static uint32_t bits_for(uint32_t n) { return n <= 1 ? 0 : 32 - (uint32_t)__builtin_clz(n - 1); }
 
-/* No paper counts it. Entries are those of the table of dws (Meng 2010, 5.6); nothing limits their number, and there
+/* No paper counts it. Entries are those of the table of dws (Meng 2010, 5.6). Nothing limits their number, and there
  * may be as many as threads (same section). Ours: in each entry, how often its threads have been passed; and once for
  * an SM the maximum slip and the counts that adapt it: the cycles of the interval, and those in which the SM issued and
  * waited. */

@@ -1,4 +1,4 @@
-/* Adaptive slip: which threads wait for which, how far they get ahead, and what adapts. */
+/* Tests of adaptive slip: which threads wait for which, how far they get ahead, and how that adapts. */
 #include "divergence/splits/fixture.h"
 #include "divergence/splits/splits.h"
 #include "divergence/testing/programs.h"

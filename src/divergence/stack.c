@@ -1,8 +1,9 @@
-/* stack: one post-dominator stack for each warp (Fung 2007; "POD" in Malits 2012, "Conv" in Meng 2010). pdom.c has the
- * stack, control.c what instructions do to it; the functional engine uses both too.
+/* stack: one post-dominator stack for each warp (Fung 2007; "POD" in Malits 2012, "Conv" in Meng 2010). parts/pdom.c
+ * contains the stack, and parts/control.c changes it at control instructions. The functional engine uses both files
+ * too.
  *
- * Ours: lanes that spin on a value that other lanes of their warp will write let those go on after a while (pdom.h,
- * break_join), as hardware does since compute capability 7.0. */
+ * Ours: lanes may spin on a value that other lanes of their warp will write. After a while they let those lanes
+ * continue (pdom.h, break_join), as hardware does since compute capability 7.0. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
-/* The model `stack`: the states of the paper's example as the SM sees them, barriers, loops, calls, spinning lanes.
- * The stack alone is tested in pdom_test.c. Masks are written with lane 0 on the right. */
+/* Tests of the model `stack`: the states of the paper's example as the SM sees them, barriers, loops, calls, spinning
+ * lanes. pdom_test.c tests the stack alone. Masks are written with lane 0 on the right. */
 #include "divergence/testing/programs.h"
 
 extern const struct divergence_ops divergence_stack;

@@ -1,6 +1,6 @@
-/* tbc: thread block compaction (Fung and Aamodt 2011, as compared against by Narasiman 2014, 5.2.1). The warps of a
- * block share one post-dominator stack, meet where it may change, and are compacted when a branch diverges. compact.c
- * has all of it. */
+/* tbc: thread block compaction (Fung and Aamodt 2011, as described in Narasiman 2014, 5.2.1). The warps of a block
+ * share one post-dominator stack, meet where it may change, and are compacted when a branch diverges. compact/compact.c
+ * contains the rules. */
 #include <stdio.h>
 #include <stdlib.h>
 

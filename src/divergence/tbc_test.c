@@ -1,4 +1,5 @@
-/* Thread block compaction: which warps wait for which, what is formed, and every program's results. */
+/* Tests of thread block compaction: which warps wait for which, which warps are formed, and the results of every
+ * program. */
 #include "divergence/testing/programs.h"
 
 extern const struct divergence_ops divergence_tbc;

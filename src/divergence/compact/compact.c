@@ -1,30 +1,30 @@
 /* Thread block compaction. See compact.h.
  *
- * One post-dominator stack for the whole block. The threads of its top entry run in warps of their own, each of which
- * has its own pc; they meet wherever the stack may change. When the last one has come, the threads of the new top are
- * compacted, lane by lane, the lowest rows first, into as few warps as possible.
+ * A block has one post-dominator stack. The threads of its top entry run in warps, each with its own pc, and the warps
+ * meet wherever the stack may change. When the last one has arrived, the threads of the new top entry are compacted,
+ * lane by lane, the lowest rows first, into as few warps as possible.
  *
- * Meeting places are branches that may diverge, calls, returns, and the reconvergence pc of the entry. All warps of an
- * entry come to the same ones in the same order. They do not meet at jumps, nor at branches that the analysis calls
- * uniform (uniformity.c: the whole block goes the same way, whenever each warp gets there; loads do not count as
- * uniform, so that no other warp can change the outcome in between). With meets_if_uniform they do meet there:
- * Narasiman 2014, 5.2, has the warps of a block synchronise "at every branch instruction".
+ * Warps meet at branches that may diverge, calls, returns, and the reconvergence pc of the entry. All warps of an entry
+ * come to the same meeting places in the same order. They do not meet at jumps, nor at branches that the analysis calls
+ * uniform (ptx/analysis/uniformity.c): there the whole block goes the same way, whenever each warp arrives. Loads do
+ * not count as uniform, so no other warp can change the outcome in between. With meets_if_uniform warps meet at uniform
+ * branches too: in Narasiman 2014, 5.2, the warps of a block synchronise "at every branch instruction".
  *
- * Threads that leave the block for the pool (odgs) are gone from its stack like those that end. They leave only when no
- * thread of the block can still come to a barrier or a warp-wide instruction, so no thread ever waits for them. After
- * the first departure there is no original arrangement to come back to, and the block keeps only as many slots as its
+ * Threads that leave the block for the pool (odgs) are removed from its stack like those that end. They leave only when
+ * no thread of the block can still come to a barrier or a warp-wide instruction, so no thread ever waits for them.
+ * After the first departure there is no original arrangement to restore, and the block keeps only as many slots as its
  * threads fill.
  *
  * Where the papers are silent:
- * - A branch at which all go the same way leaves the warps as they are; they drain only to be re-formed. All continue
- *   when the branch of the last warp has left the pipeline.
- * - The original arrangement, threads in the warps of their rows, is that of entries that no divergent branch has made.
- *   Inner joins restore theirs, because packing the same threads results in the same warps.
- * - Threads that end leave holes; they are filled when the warps are formed anew.
- * - Warp-wide instructions act on rows: warps that share one meet there, and it acts on the row's threads in the entry.
- *   cond_acc is refused: it is a memory access of a whole row.
- * - When all warps of an entry wait, some at a barrier, the other side of the branch runs (pdom.h); threads that spin
- *   on what others of the block will write let those continue after a while, as in `stack`. */
+ * - A branch at which all threads go the same way leaves the warps as they are. Warps drain only to be re-formed. All
+ *   continue when the branch of the last warp has left the pipeline.
+ * - In the original arrangement threads are in the warps of their rows. Entries that no divergent branch has made have
+ *   it. Inner joins restore their arrangement, because packing the same threads results in the same warps.
+ * - Threads that end leave holes, which are filled when new warps are formed.
+ * - Warp-wide instructions act on rows. Warps that contain threads of one row meet there, and the instruction acts on
+ *   the row's threads in the entry. cond_acc is refused, because it is a memory access of a whole row.
+ * - When all warps of an entry wait, some at a barrier, the other side of the branch runs (pdom.h). Threads that spin
+ *   on a value that others of the block will write let those continue after a while, as in `stack`. */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,7 +75,7 @@ void divergence_compact_free_block(struct divergence_compact_block *block) {
 
 /* --- meeting --- */
 
-/* The stack has changed. Where the same threads continue in the same warps, they do so at once. */
+/* The stack has changed. If the same threads continue in the same warps, they do so at once. */
 static void follow_top(const struct divergence_compact *compact, struct divergence_compact_block *block,
                        const struct divergence_compact_warp *self, uint64_t cycle) {
     const struct divergence_entry *top = divergence_stack_top(&block->stack);
@@ -172,11 +172,11 @@ static void settle(const struct divergence_compact *compact, struct divergence_c
         give_way(compact, block, self, cycle);
 }
 
-/* The warp has come to where all meet: the instruction at pc, with a true guard in the lanes `taken`, or the end of the
- * entry's path. */
+/* The warp has come to the place where all meet: the instruction at pc, with a true guard in the lanes `taken`, or the
+ * end of the entry's path. */
 static void come(struct divergence_compact_block *block, struct divergence_compact_warp *warp, uint32_t pc,
                  uint32_t taken, bool is_at_join) {
-    assert(!block->n_come || block->sync_pc == pc); /* all warps of an entry take the same way */
+    assert(!block->n_come || block->sync_pc == pc); /* all warps of an entry go the same way */
     block->sync_pc = pc;
     block->is_at_join = is_at_join;
     block->n_come++;
@@ -304,7 +304,7 @@ static void branch(const struct divergence_compact *compact, struct divergence_c
     struct divergence_compacted *compacted = &warp->compacted;
     uint32_t next[EXEC_LANES];
     struct divergence_outcome outcome =
-        insn->kind == EXEC_KIND_BRANCH /* no need of next[] */
+        insn->kind == EXEC_KIND_BRANCH /* next[] is not needed */
             ? divergence_resolve_branch(insn, pc, 1, &compacted->mask, &mask)
             : divergence_resolve_threads(compact->setup.cx, pc, &compacted->threads, compacted->mask, mask, next);
     bool is_free = insn->flags & EXEC_FLAG_UNIFORM && !compact->meets_if_uniform;

@@ -1,5 +1,5 @@
-/* A compacted warp: threads of several rows of a block that run together as a warp. Each keeps its own lane, unless the
- * compacted warp is crossed (odgs, where lanes are free). */
+/* A compacted warp: threads of several rows of a block that run together as a warp. Each thread keeps its own lane,
+ * unless the compacted warp is crossed (odgs, where lanes are free). */
 #pragma once
 
 #include "divergence/divergence.h"
@@ -27,15 +27,15 @@ void divergence_compacted_add(const struct divergence_compacted *compacted, uint
 uint32_t divergence_compacted_form(struct divergence_compacted *compacted, struct exec_row *rows, const uint32_t *mask,
                                    uint32_t n_rows, uint32_t pc, enum divergence_arrangement arrangement,
                                    uint32_t n_lanes);
-/* Whether threads of one row are in several of the compacted warps that hold the threads `mask`, or not in their own
- * lanes. */
+/* Returns whether threads of one row are in several of the compacted warps that hold the threads `mask`, or not in
+ * their own lanes. */
 bool divergence_compacted_splits_rows(const struct divergence_compacted *compacted, uint32_t n_compacted,
                                       const uint32_t *mask);
 
 /* Executes a warp-wide instruction, row by row. */
 void divergence_compacted_execute(const struct divergence_compacted *compacted, struct exec_context *cx, uint32_t pc,
                                   uint32_t mask);
-/* Releases the lanes that wait for this barrier. True when lanes of the compacted warp waited and none waits any
+/* Releases the lanes that wait for this barrier. Returns true if lanes of the compacted warp waited and none waits any
  * longer. */
 bool divergence_compacted_release(struct divergence_compacted *compacted, const struct exec_context *cx,
                                   const struct exec_barrier *barrier, uint32_t number);

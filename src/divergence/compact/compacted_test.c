@@ -1,4 +1,4 @@
-/* Compacted warps: who is where after each arrangement. */
+/* Tests of compacted warps: the place of each thread after each arrangement. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 
 #include "divergence/compact/compacted.h"
 
-/* Three rows of which these lanes are to run:
+/* These lanes of three rows will run:
  *     row 0   0 1 . .
  *     row 1   . . 2 3
  *     row 2   0 . 2 . */

@@ -1,4 +1,4 @@
-/* Forming the warps of a compacted block, and which threads leave it. See compact.h. */
+/* Forms the warps of a compacted block, and decides which threads leave it. See compact.h. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,7 @@ struct divergence_compact_saved *divergence_compact_new_saved(struct divergence_
     return &block->saved[i];
 }
 
-/* Entries that a divergent branch made, and calls from them, are packed; after a thread has left, all are. */
+/* Entries that a divergent branch made, and calls from them, are packed. After a thread has left, all are. */
 bool divergence_compact_is_packed(const struct divergence_compact_block *block) {
     const struct divergence_stack *stack = &block->stack;
     if (block->has_left)
@@ -63,7 +63,7 @@ static uint32_t restore(struct divergence_compact_block *block, struct divergenc
     return saved->n_compacted;
 }
 
-/* Slots that the block may need: one for each row, or, after threads have left, as many as the others fill. */
+/* The block may need a slot for each row or, after threads have left, as many as the others fill. */
 void divergence_compact_keep_slots(struct divergence_compact *compact, struct divergence_compact_block *block) {
     uint32_t n_threads = 0, warp_size = compact->setup.machine->sm.warp_size, needed = block->n_local_rows;
     for (uint32_t r = 0; r < block->n_rows && (block->has_left || !block->stack.depth); r++) {
@@ -78,7 +78,7 @@ void divergence_compact_keep_slots(struct divergence_compact *compact, struct di
     block->n_kept = n_kept;
 }
 
-/* Whether no thread of the block can still come to a place before which threads must not leave. */
+/* Returns whether threads may leave: no thread of the block can still come to a pc where may_leave[pc] is 0. */
 static bool may_depart(const struct divergence_compact *compact, const struct divergence_compact_block *block) {
     if (!compact->may_leave)
         return false;
@@ -90,7 +90,7 @@ static bool may_depart(const struct divergence_compact *compact, const struct di
     return true;
 }
 
-/* The incomplete warp of a short path waits for its join. */
+/* The incomplete warp of a short path stays and waits at its join. */
 static bool is_short(const struct divergence_compact *compact, const struct divergence_entry *entry) {
     return entry->reconvergence != EXEC_NO_PC && entry->pc < entry->reconvergence &&
            entry->reconvergence - entry->pc <= compact->short_length;
@@ -106,8 +106,8 @@ static void depart(struct divergence_compact *compact, struct divergence_compact
     compact->leave(compact->user, compacted, cycle);
 }
 
-/* Forms the compacted warps of the top entry or, when all its threads leave, of the one below. Returns their number;
- * 0: no thread is left. */
+/* Forms the compacted warps of the top entry or, if all its threads leave, of the one below. Returns their number; 0:
+ * no thread is left. */
 static uint32_t muster(struct divergence_compact *compact, struct divergence_compact_block *block,
                        struct divergence_compacted *compacted, uint64_t cycle) {
     uint32_t n = 0, warp_size = compact->setup.machine->sm.warp_size;
@@ -129,7 +129,8 @@ static uint32_t muster(struct divergence_compact *compact, struct divergence_com
     return n;
 }
 
-/* Returns the warp for compacted warp number i: warp i, but where slots may be scarce, warps that have a slot first. */
+/* Finds the warp for each compacted warp: warp i for number i or, where slots may be scarce, warps that have a slot
+ * first. */
 static void choose_warps(const struct divergence_compact_block *block,
                          struct divergence_compact_warp *warp[EXEC_MAX_ROWS]) {
     uint32_t n = 0;

@@ -1,4 +1,4 @@
-/* What the files of compact.h share and models do not need. */
+/* Declarations for the files of compact.h only. */
 #pragma once
 
 #include "divergence/compact/compact.h"
@@ -10,7 +10,7 @@ struct divergence_compact_warp {
     struct divergence_compact_block *block;
 };
 
-/* What the warps of an entry of the stack were doing when the entry gave way to another. */
+/* The state of an entry's warps when the entry gave way to another. */
 struct divergence_compact_saved {
     struct divergence_compacted *compacted;
     uint32_t n_compacted;
@@ -46,11 +46,11 @@ struct divergence_compact_block {
 /* Shows the SM the compacted warp, in its group. */
 void divergence_compact_show(const struct divergence_compact_block *block, struct divergence_compact_warp *warp);
 struct divergence_compact_saved *divergence_compact_new_saved(struct divergence_compact_block *block);
-/* Whether the warps of the top entry are packed, not its rows. */
+/* Returns whether the warps of the top entry are packed, or its rows. */
 bool divergence_compact_is_packed(const struct divergence_compact_block *block);
 /* Threads of the block have ended or left: updates how many slots it keeps. */
 void divergence_compact_keep_slots(struct divergence_compact *compact, struct divergence_compact_block *block);
-/* Makes the warps drain, after which new ones are formed. `self` is the one whose hook runs. */
+/* Makes the warps drain; new ones are formed afterwards. `self` is the one whose hook runs. */
 void divergence_compact_drain(const struct divergence_compact *compact, struct divergence_compact_block *block,
                               const struct divergence_compact_warp *self, uint64_t cycle);
 /* All warps have drained: forms new ones for the top entry. `self` is the one whose hook runs. */

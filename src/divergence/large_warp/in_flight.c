@@ -92,7 +92,8 @@ static void find_bounds(const struct divergence_in_flight *in_flight, uint32_t r
     }
 }
 
-/* Whether a row has a thread that can issue in the next cycle, and so can all others but those at memory. */
+/* Returns whether a row has a thread that can issue in the next cycle, and all its others can too, except those at
+ * memory. */
 static bool has_free_row(const struct divergence_in_flight *in_flight, const uint32_t *left, uint64_t cycle) {
     for (uint32_t i = 0; i < in_flight->n_rows; i++)
         if ((left[i] & ~in_flight->at_memory[i]) && in_flight->row_free_at[i] <= cycle + 1)

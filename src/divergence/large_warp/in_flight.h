@@ -1,5 +1,5 @@
-/* Threads in flight: a bit for each thread of a large warp (the paper's busy bit) holds it while its last instruction
- * is in flight, so that the next instruction may start with the others (Narasiman 2014, 4.2.2). */
+/* Threads in flight. A bit for each thread of a large warp (the paper's busy bit) holds the thread while its last
+ * instruction is in flight. The next instruction may start with the others (Narasiman 2014, 4.2.2). */
 #pragma once
 
 #include "divergence/large_warp/subwarps.h"

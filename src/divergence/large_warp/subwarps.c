@@ -1,10 +1,11 @@
 /* Instructions in sub-warps. See subwarps.h.
  *
  * Where the papers are silent:
- * - Global memory is all that goes through the L1: generic and local addresses, atomics, textures and surfaces too.
- * - Unconditional jumps are branches, direct calls, returns and exits without a guard: all threads have one new pc.
- * - A scalar instruction is a pure one or a load (not from local memory, where equal addresses are different places).
- */
+ * - Every access that goes through the L1 counts as one to global memory: generic and local addresses, atomics,
+ *   textures and surfaces too.
+ * - Branches, direct calls, returns and exits without a guard are unconditional jumps: all threads have one new pc.
+ * - A scalar instruction is a pure one or a load. Loads from local memory are not, since equal addresses are different
+ *   places there. */
 #include "divergence/large_warp/subwarps.h"
 
 #include <assert.h>

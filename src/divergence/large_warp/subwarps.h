@@ -1,5 +1,5 @@
-/* How an instruction of a group of several rows is issued: cut into sub-warps, each of which the SIMD lanes take at
- * once (Narasiman 2011, 3.1; 2014, 4.2). For all models with large warps. */
+/* Issues an instruction of a group of several rows in sub-warps. The SIMD lanes take one sub-warp at once (Narasiman
+ * 2011, 3.1; 2014, 4.2). For all models with large warps. */
 #pragma once
 
 #include "divergence/divergence.h"

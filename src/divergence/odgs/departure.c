@@ -1,5 +1,5 @@
-/* Backwards over the control flow of all functions, to a fixed point. A generic address may be a shared one; a function
- * may return to after any call that may be one of it. See departure.h. */
+/* Walks backwards over the control flow of all functions, to a fixed point. A generic address may be a shared one. A
+ * function may return to the instruction after any call that may be one of it. See departure.h. */
 #include "divergence/odgs/departure.h"
 
 #include <stdbool.h>
@@ -19,7 +19,7 @@ static bool waits_for_others(const struct exec_insn *insn) {
     return insn->kind == EXEC_KIND_BARRIER || divergence_is_row_sync(insn);
 }
 
-/* Whether the code after a call that the return at pc may belong to does it. */
+/* Returns whether the code does it after any call that the return at pc may belong to. */
 static bool caller_does(const struct exec_program *program, const uint8_t *reaches, uint32_t pc) {
     for (uint32_t call = 0; call + 1 < program->n_insns; call++) {
         const struct exec_insn *insn = &program->code[call];

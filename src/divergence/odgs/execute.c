@@ -1,5 +1,5 @@
-/* Control instructions under the oracle scheduler: what becomes of each lane of a warp, and whether its threads part
- * for good or stay on a stack of the warp's own. See odgs.c. */
+/* Control instructions under the oracle scheduler: whether the threads of a warp part for good or stay on the warp's
+ * own stack. See odgs.c. */
 #include <string.h>
 
 #include "divergence/odgs/internal.h"
@@ -13,7 +13,7 @@ static struct divergence_sync *sync_of(const struct divergence_block *block) {
 
 /* --- what becomes of each lane --- */
 
-/* Threads no longer wait: full rows are warps again, the others go to the pool. */
+/* Threads no longer wait: full rows become warps again, the others go to the pool. */
 static void take_released(struct divergence_odgs_sm *model, struct divergence_block *block, uint64_t cycle) {
     struct divergence_sync *sync = sync_of(block);
     for (uint32_t i = 0; i < sync->n_rows; i++) {
@@ -67,7 +67,7 @@ static void count_branch(struct divergence_odgs_sm *model, const struct divergen
     }
 }
 
-/* Notes where lanes of a warp below the top of its stack will continue. */
+/* Notes where lanes below the top of the warp's stack will continue. */
 static void spread_stack(struct divergence_odgs_warp *warp, uint32_t top_lanes) {
     uint32_t above = top_lanes;
     for (uint32_t i = warp->stack.depth - 1; i-- > 0;) {
@@ -102,7 +102,7 @@ static void diverge_locally(struct divergence_odgs_warp *warp, const struct exec
     divergence_stack_pop_finished(stack);
 }
 
-/* Whether the longer path from a branch to its post-dominator, by the layout of the code, is short. */
+/* Returns whether the longer path from a branch to its post-dominator is short, by the layout of the code. */
 static bool is_short(const struct divergence_odgs_chip *chip, uint32_t pc) {
     const struct exec_insn *insn = &chip->program->code[pc];
     uint32_t reconvergence = insn->reconvergence;
@@ -111,7 +111,8 @@ static bool is_short(const struct divergence_odgs_chip *chip, uint32_t pc) {
            reconvergence - pc - 1 <= chip->options.short_length;
 }
 
-/* Whether the threads may part for good at this instruction; otherwise the warp's own stack keeps them together. */
+/* Returns whether the threads may part for good at this instruction. Otherwise the warp's own stack keeps them
+ * together. */
 static bool may_leave(const struct divergence_odgs_chip *chip, const struct exec_insn *insn, uint32_t pc,
                       const uint32_t next[EXEC_LANES], uint32_t lanes) {
     if (insn->kind == EXEC_KIND_RETURN)
@@ -128,7 +129,7 @@ void divergence_odgs_end_path(struct divergence_odgs_warp *warp) {
     divergence_odgs_show_top(warp);
 }
 
-/* These lanes have ended or wait: they are no longer the warp's. What is left of the stack runs. */
+/* Threads in these lanes have ended or wait, and leave the warp. The rest of its stack runs. */
 static void lose(struct divergence_odgs_sm *model, struct divergence_odgs_warp *warp, uint32_t pc, uint32_t lanes) {
     warp->lanes &= ~lanes;
     divergence_stack_top(&warp->stack)->pc = pc;

@@ -1,4 +1,4 @@
-/* The global pool: the lowest pc, and starting again. */
+/* Tests of the global pool: it finds the lowest pc, and can start again. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

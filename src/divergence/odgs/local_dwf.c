@@ -1,6 +1,6 @@
 /* odgs with local=dwf: the parts of a diverged warp first join incomplete warps of their SM at the same pc, as in
- * dynamic warp formation, and only what does not fill a warp leaves for the pool. Ours: Malits 2012, section 3.8, names
- * the variant and no more. */
+ * dynamic warp formation. Only threads that do not fill a warp leave for the pool. Ours: Malits 2012, section 3.8, only
+ * names the variant. */
 #include "divergence/odgs/internal.h"
 
 static bool is_here(const struct divergence_odgs_sm *model, const struct divergence_odgs_warp *warp) {

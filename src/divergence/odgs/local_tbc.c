@@ -1,8 +1,8 @@
-/* odgs with local=tbc: the full rows of a block run on one SM under thread block compaction (compact.h). Of each path
- * that is compacted, the threads that do not fill a warp leave for the pool, and do not come back to the block's stack:
- * from then on they are threads as those of plain odgs. They leave only where no thread of the block can still come to
- * a barrier or a warp-wide instruction; before that, a block is as under tbc. A block keeps as many slots as its
- * threads may need; the pool has the others. Ours: Malits 2012, section 3.8, names the variant and no more. */
+/* odgs with local=tbc: the full rows of a block run on one SM under thread block compaction (compact.h). When a path is
+ * compacted, the threads that do not fill a warp leave for the pool. They do not return to the block's stack: from then
+ * on they are threads of plain odgs. They leave only where no thread of the block can still come to a barrier or a
+ * warp-wide instruction. Until then the block runs as under tbc. A block keeps as many slots as its threads may need,
+ * and the pool uses the others. Ours: Malits 2012, section 3.8, only names the variant. */
 #include "base/memory.h"
 #include "divergence/odgs/departure.h"
 #include "divergence/odgs/internal.h"

@@ -1,4 +1,4 @@
-/* odgs with local=tbc: which threads leave a compacted block, when, and which slots it keeps. */
+/* Tests of odgs with local=tbc: which threads leave a compacted block, when, and which slots it keeps. */
 #include "divergence/odgs/fixture.h"
 
 /* Three rows of four lanes; 0, 1, 6, 7 and 10 fall through, the other seven jump to ELSE, which runs first. */

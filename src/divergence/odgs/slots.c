@@ -1,5 +1,5 @@
-/* Slots of the SMs under the oracle scheduler: which warp takes a free one, and where the threads of a warp that leaves
- * its slot go. See odgs.c. */
+/* The slots of all SMs under the oracle scheduler: which warp takes a free one, and where the threads of a warp go that
+ * leaves its slot. See odgs.c. */
 #include "divergence/odgs/internal.h"
 
 /* Slots of the SM that are free for warps of the pool. */
@@ -39,7 +39,7 @@ static void place(struct divergence_odgs_sm *model, struct divergence_odgs_warp 
     setup->host->place(setup->sm, &warp->group, cycle);
 }
 
-/* A slot becomes free in its SM's own tick, which asks to refill it before another SM has its turn, and only place()
+/* A slot becomes free in its SM's own tick, which asks to refill it before another SM takes its turn, and only place()
  * takes it: so only that SM's slots are counted anew. The compactor takes slots by itself, so that all are. */
 static void count_free_slots(struct divergence_odgs_chip *chip, const struct divergence_odgs_sm *model) {
     bool counts_all = !chip->has_counted || chip->options.local == DIVERGENCE_ODGS_LOCAL_TBC;
@@ -51,7 +51,7 @@ static void count_free_slots(struct divergence_odgs_chip *chip, const struct div
     chip->has_counted = true;
 }
 
-/* Whether the SM has a free slot, and runs fewer than `enough` warps. */
+/* Returns whether the SM has a free slot and runs fewer than `enough` warps. */
 static bool has_room(const struct divergence_odgs_chip *chip, uint32_t sm, uint32_t enough) {
     const struct divergence_odgs_sm *model = chip->model[sm];
     return chip->n_free[sm] && model->n_slots - chip->n_free[sm] - model->n_leaving < enough;
@@ -66,7 +66,7 @@ static uint32_t find_emptiest(const struct divergence_odgs_chip *chip, uint32_t 
     return emptiest;
 }
 
-/* Fills free slots with full and new warps, always of the SM that has most of them. */
+/* Fills free slots with full and new warps, always on the SM with the most free slots. */
 static void place_whole(struct divergence_odgs_sm *model, uint64_t cycle) {
     struct divergence_odgs_chip *chip = model->chip;
     for (uint32_t emptiest; (emptiest = find_emptiest(chip, UINT32_MAX)) < chip->n_sms;) {
@@ -92,7 +92,7 @@ static void place_incomplete(struct divergence_odgs_chip *chip, uint64_t cycle) 
     }
 }
 
-/* The threads of a warp go to the pool, each at its next pc; the warp ends. */
+/* The threads of a warp go to the pool, each at its next pc, and the warp ends. */
 static void release(struct divergence_odgs_chip *chip, struct divergence_odgs_warp *warp) {
     divergence_odgs_add_threads(chip, warp, warp->lanes);
     warp->lanes = 0;

@@ -1,4 +1,4 @@
-/* Warps of the oracle scheduler, and the pool in which threads form them. See odgs.c. */
+/* Warps of the oracle scheduler, and the pool in which threads form warps. See odgs.c. */
 #include <stdlib.h>
 #include <string.h>
 

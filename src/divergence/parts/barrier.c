@@ -35,8 +35,8 @@ bool divergence_barrier_is_complete(const struct exec_context *cx, const struct 
     return exec_barrier_is_complete(&cta->barrier[number], live, cta->n_rows, cx->grid->warp_size);
 }
 
-/* A thread arrives at the cluster's barrier once and then waits for it once. Has the barrier been completed since, no
- * arrival of the thread is open. */
+/* A thread arrives at the cluster's barrier once and then waits for it once. If the barrier has been completed since,
+ * no arrival of the thread is open. */
 bool divergence_barrier_waits(const struct exec_context *cx, const struct exec_cta *cta, const struct exec_row *row,
                               uint32_t pc, uint32_t mask) {
     enum exec_barrier_mode mode = (enum exec_barrier_mode)cx->grid->program->code[pc].barrier_mode;

@@ -1,6 +1,6 @@
 /* Barriers of a block (bar.sync, bar.arrive, bar.red, barrier.cluster): arrivals of a row's lanes, completion, results.
- * The caller keeps the threads that wait and resumes them when a barrier is complete: stacks (control.h) or single
- * threads (sync.h). */
+ * The caller keeps track of the threads that wait, on stacks (control.h) or one by one (sync.h), and resumes them when
+ * a barrier is complete. */
 #pragma once
 
 #include "divergence/divergence.h"

@@ -1,5 +1,5 @@
-/* Control instructions on the post-dominator stack of a warp of one or more rows. resolve.h says what an instruction
- * does to threads; this file says what that does to the stack. */
+/* Control instructions on the post-dominator stack of a warp of one or more rows. resolve.h finds where threads go; the
+ * functions here change the stack accordingly, and release the threads that wait at barriers. */
 #pragma once
 
 #include "divergence/parts/pdom.h"
@@ -21,9 +21,9 @@ static inline bool divergence_pushes_paths(const struct exec_insn *insn, const u
     return insn->kind == EXEC_KIND_BRANCH_INDEXED && !divergence_masks_are_empty(taken, n_rows);
 }
 
-/* The threads in mask of stack number `which` arrive at the barrier instruction at pc. stack[] holds the stacks of all
- * rows of the block. Returns the stacks (a bit for each) with entries that continue. Rows of one stack may wait for
- * different barriers: the entry continues when the last is complete. */
+/* The threads in `mask` of stack number `which` arrive at the barrier instruction at pc. stack[] holds the stacks of
+ * all rows of the block. Returns the stacks (a bit for each) with entries that continue. Rows of one stack may wait for
+ * different barriers; the entry continues when the last one is complete. */
 uint64_t divergence_arrive(struct divergence_stack *stack, uint32_t n_stacks, struct exec_context *cx,
                            struct exec_cta *cta, uint32_t which, uint32_t pc, const uint32_t *mask);
 /* Threads have ended: barriers that waited only for them are complete. Returns the stacks with entries that

@@ -1,4 +1,4 @@
-/* How models count branches: in their statistics and, if the launch records them, for each branch and thread. */
+/* Counts branches: in the statistics and, if the launch records a profile, for each branch and thread. */
 #pragma once
 
 #include "divergence/divergence.h"

@@ -10,7 +10,7 @@ struct divergence_packing {
     bool is_row; /* all threads belong to row[first lane], each in its own lane */
 };
 
-/* Takes at most one thread out of every column of `left`, from the lowest row that has one there; threads in
+/* Takes at most one thread out of every column of `left`, from the lowest row that has one there. Threads in
  * `in_flight` (may be NULL) stay. */
 void divergence_pack_columns(uint32_t *left, const uint32_t *in_flight, uint32_t n_rows,
                              struct divergence_packing *packing);

@@ -1,4 +1,4 @@
-/* Sub-warps, thread by thread. */
+/* Tests of sub-warps, thread by thread. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

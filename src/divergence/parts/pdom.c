@@ -138,7 +138,7 @@ void divergence_stack_diverge(struct divergence_stack *stack, uint32_t reconverg
 
 /* --- paths that wait or spin --- */
 
-/* Index of the lowest sibling of the top path; of the top itself if it has none. */
+/* Returns the index of the lowest sibling of the top path, or of the top itself if it has none. */
 static uint32_t first_sibling(const struct divergence_stack *stack) {
     uint32_t index = stack->depth - 1;
     for (; index > 0; index--) {
@@ -169,7 +169,7 @@ static void drop(struct divergence_stack *stack, uint32_t index) {
             (stack->depth - index) * divergence_entry_bytes(stack->n_rows));
 }
 
-/* Paths that never reconverge (threads end on the way) need no join of their own: they become siblings of the join's
+/* Paths that never reconverge, because threads end on the way, need no join. They become siblings of the join's
  * siblings. */
 static bool drop_join(struct divergence_stack *stack, uint32_t lowest) {
     if (lowest == 0)

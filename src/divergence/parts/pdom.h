@@ -1,11 +1,11 @@
 /* The post-dominator stack of a warp: which threads run next, and where (Fung 2007; Narasiman 2011, section 2). The
- * warp is a row, or several consecutive rows of a block (a large warp, a compacted block); masks have one word of lanes
- * for each row.
+ * warp is one row, or several consecutive rows of a block (a large warp, a compacted block). Masks have one word of
+ * lanes for each row.
  *
- * Entry = {pc, reconvergence pc, mask}; the top one runs. A divergent branch turns the running entry into a join (mask
- * = all its threads, pc = the reconvergence pc) and pushes one path for each side; a path that reaches its
- * reconvergence pc is popped. A call pushes an entry for the callee; a return takes threads out of every entry down to
- * it, so that the caller's entry continues when the last thread is back. */
+ * An entry is {pc, reconvergence pc, mask}, and the top one runs. A divergent branch turns the running entry into a
+ * join (mask = all its threads, pc = the reconvergence pc) and pushes one path for each side. A path that reaches its
+ * reconvergence pc is popped. A call pushes an entry for the callee. A return removes threads from every entry down to
+ * the call's, so the caller's entry continues when the last thread is back. */
 #pragma once
 
 #include "divergence/parts/masks.h"
@@ -17,9 +17,9 @@ struct divergence_entry {
     bool is_call;
     bool is_path;    /* one side of a divergent branch: a sibling may run while this one waits */
     bool is_join;    /* paths above it still run */
-    bool is_waiting; /* at a barrier: the instruction at wait_pc, with the threads in divergence_wait_mask() */
+    bool is_waiting; /* its threads in divergence_wait_mask() wait at the barrier instruction at wait_pc */
     uint32_t wait_pc;
-    uint32_t label;  /* the model's own; moves with the entry, 0 in a new one */
+    uint32_t label;  /* for the model; moves with the entry, 0 in a new one */
     uint32_t mask[]; /* a word for each row, followed by as many words for the wait mask */
 };
 
@@ -69,11 +69,11 @@ void divergence_stack_diverge(struct divergence_stack *stack, uint32_t reconverg
                               const uint32_t *first, uint32_t second_pc);
 /* The running path waits at a barrier: runs a sibling that does not wait. Returns false if there is none. */
 bool divergence_stack_yield(struct divergence_stack *stack);
-/* The running path makes no progress alone (it spins on a value that other threads will write): threads that wait at
- * its join continue without it, and siblings take turns. This gives up reconvergence there; results do not depend on
- * it. */
+/* The running path makes no progress alone: it spins on a value that other threads will write. Threads that wait at its
+ * join continue without it, and siblings take turns. They no longer reconverge there, on which results do not
+ * depend. */
 void divergence_stack_break_join(struct divergence_stack *stack);
-/* Called at each control instruction, at pc: returns true if the running path has stayed in a short piece of code so
+/* Called at each control instruction, at pc. Returns true if the running path has stayed in a short stretch of code so
  * long that it probably waits for a value that other threads of the stack will write. The caller then breaks the
  * join. */
 bool divergence_stack_spins(struct divergence_watch *watch, const struct divergence_stack *stack, uint32_t pc);

@@ -1,5 +1,5 @@
-/* The stack over several rows: its states with two rows of two lanes, and the code for one row compared with the code
- * for several. */
+/* Tests of the stack over several rows: its states with two rows of two lanes, and the code for one row compared with
+ * the code for several. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -104,7 +104,7 @@ static void threads_that_wait_for_a_spinning_path_can_go_on(void **state) {
     divergence_stack_free(&stack);
 }
 
-/* --- one row, and two of which one is empty --- */
+/* --- one row, and two with an empty one --- */
 
 static uint32_t next_random(uint64_t *seed) {
     *seed = *seed * 6364136223846793005u + 1442695040888963407u;

@@ -1,4 +1,4 @@
-/* The stack's states, step by step. Masks are written with lane 0 on the right, as numbers are. */
+/* Tests of the stack's states, step by step. Masks are written with lane 0 on the right, like numbers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* Every kind of control instruction, with guards and partial masks: for one row, for two rows, and for threads of both
- * rows in one warp. Rows have four lanes. */
+/* Tests of every kind of control instruction, with guards and partial masks: for one row, for two rows, and for threads
+ * of both rows in one warp. Rows have four lanes. */
 #include "divergence/parts/resolve.h"
 
 #include "divergence/testing/programs.h"

@@ -1,4 +1,4 @@
-/* Barriers and warp-wide instructions, for threads that run apart. See sync.h. */
+/* Barriers and warp-wide instructions for threads that run apart. See sync.h. */
 #include "divergence/parts/sync.h"
 
 #include <stdio.h>

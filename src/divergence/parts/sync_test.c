@@ -1,5 +1,5 @@
-/* Barriers and warp-wide instructions of threads that run apart: which lanes wait, which are released, with which
- * result. */
+/* Tests of barriers and warp-wide instructions for threads that run apart: which lanes wait, which are released, and
+ * the results. */
 #include "divergence/parts/sync.h"
 
 #include "divergence/testing/programs.h"

@@ -1,4 +1,4 @@
-/* What control instructions do to splits: branches and calls, exits and returns. See splits.h; splits.c says which
+/* Control instructions of splits: branches and calls, exits and returns. See splits.h. The head of splits.c says which
  * branches subdivide. */
 #include "divergence/parts/count.h"
 #include "divergence/parts/resolve.h"
@@ -7,7 +7,7 @@
 
 /* --- branches and calls --- */
 
-/* A subdivision in which the split is alone, so that it may use the stack. */
+/* Returns a subdivision in which the split is alone, so that it may use the stack. */
 static struct divergence_subdivision *own_subdivision(struct divergence_splits *splits,
                                                       struct divergence_split *split) {
     struct divergence_subdivision *outer = split->subdivision;
@@ -87,7 +87,7 @@ static bool spins(struct divergence_split *split, uint32_t pc) {
            divergence_stack_spins(&subdivision->watch, &subdivision->stack, pc);
 }
 
-/* Threads that spin on what others of their stack will write let those continue, as in the model stack. */
+/* Threads that spin on a value that others of their stack will write let those continue, as in the model stack. */
 static void let_others_run(struct divergence_splits_hook *hook, struct divergence_split *split) {
     struct divergence_subdivision *subdivision = split->subdivision;
     divergence_stack_top(&subdivision->stack)->pc = split->group.pc;
@@ -119,7 +119,7 @@ static void branch(struct divergence_splits_hook *hook, struct divergence_split 
 
 /* --- exits and returns --- */
 
-/* Takes threads out of the stacks from here outwards; a return: out of the running call. */
+/* Removes threads from the stacks, from here outwards; for a return, only from the running call. */
 static void take_out(struct divergence_subdivision *subdivision, const uint32_t *mask, bool stops_at_call) {
     for (; subdivision; subdivision = subdivision->parent) {
         uint32_t n_rows = subdivision->warp->n_rows;
@@ -131,7 +131,7 @@ static void take_out(struct divergence_subdivision *subdivision, const uint32_t 
     }
 }
 
-/* The threads in the mask are no longer the split's. */
+/* The threads in the mask leave the split. */
 static void lose(struct divergence_splits_hook *hook, struct divergence_split *split, const uint32_t *mask,
                  bool stops_at_call) {
     uint32_t n_rows = divergence_split_rows(split);

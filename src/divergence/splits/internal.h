@@ -1,4 +1,4 @@
-/* What the files of splits.h share and models do not need. */
+/* Declarations for the files of splits.h only. */
 #pragma once
 
 #include <assert.h>
@@ -22,8 +22,8 @@ static inline void divergence_split_copy(uint32_t *to, const uint32_t *mask, uin
 
 /* --- steps --- */
 
-/* Notes what the running step leads to. The step noted last is taken first: what it leads to is settled before a step
- * that was noted earlier. */
+/* Notes a consequence of the running step. The step noted last is taken first, with all its consequences, before any
+ * step that was noted earlier. */
 static inline void divergence_splits_note(struct divergence_splits_hook *hook, struct divergence_splits_step step) {
     assert(hook->n_steps < DIVERGENCE_SPLITS_MAX_STEPS);
     hook->step[hook->n_steps++] = step;
@@ -44,7 +44,7 @@ static inline void divergence_subdivision_look_after(struct divergence_splits_ho
         hook, (struct divergence_splits_step){.kind = DIVERGENCE_STEP_LOOK_AFTER, .subdivision = subdivision});
 }
 
-/* `spare`: a split without threads, which is dropped or continues with what comes next; NULL: they all have threads. */
+/* `spare`: a split without threads, which is dropped or continues with the next path; NULL: all splits have threads. */
 static inline void divergence_subdivision_end_path(struct divergence_splits_hook *hook,
                                                    struct divergence_subdivision *subdivision,
                                                    struct divergence_split *spare) {
@@ -62,15 +62,15 @@ void divergence_splits_settle(struct divergence_splits_hook *hook);
 
 /* --- seats.c: where splits live --- */
 
-/* A new split of the subdivision, without threads; it counts to the warp and in the table as `like` does, another split
- * of the warp (NULL: it is the warp's first). */
+/* Returns a new split of the subdivision, without threads. It counts for the warp and in the table like `like`, another
+ * split of the warp (NULL: it is the warp's first). */
 struct divergence_split *divergence_split_new(struct divergence_splits_hook *hook,
                                               struct divergence_subdivision *subdivision,
                                               struct divergence_split *like);
-/* Takes the split out of its subdivision, table, queue and slot: it is free for another use. */
+/* Removes the split from its subdivision, table, queue and slot. It may then be used again. */
 void divergence_split_drop(struct divergence_splits_hook *hook, struct divergence_split *split);
 void divergence_split_move(struct divergence_split *split, struct divergence_subdivision *subdivision);
-/* Whether the table has room for n more splits of this warp. */
+/* Returns whether the table has room for n more splits of this warp. */
 bool divergence_splits_have_room(const struct divergence_splits *splits, const struct divergence_warp *warp,
                                  uint32_t n);
 
@@ -83,7 +83,7 @@ void divergence_subdivision_drop(struct divergence_splits *splits, struct diverg
 void divergence_split_seat(struct divergence_splits_hook *hook, struct divergence_split *split);
 /* The split waits for others, and nothing of it is in flight: it leaves its slot. */
 void divergence_split_unseat(struct divergence_splits_hook *hook, struct divergence_split *split);
-/* Seats those in the queue while there are slots. */
+/* Gives free slots to queued splits. */
 void divergence_splits_seat_queue(struct divergence_splits_hook *hook);
 
 uint32_t divergence_splits_new_warp_id(struct divergence_splits *splits);
@@ -100,20 +100,20 @@ void divergence_split_merge(struct divergence_splits_hook *hook, struct divergen
 /* Returns another split of the same subdivision that has the same pc and is ready; NULL: none. */
 struct divergence_split *divergence_split_find_equal(const struct divergence_splits_hook *hook,
                                                      const struct divergence_split *split);
-/* Merges the split with all such. True when the split has to drain before that. */
+/* Merges the split with all such splits. Returns true if it has to drain first. */
 bool divergence_split_merge_equals(struct divergence_splits_hook *hook, struct divergence_split *split);
-/* Merges it with all that wait in the same phase at its pc. Returns the split that stays: the hook's own if it is one
- * of them. */
+/* Merges it with all splits that wait in the same phase at its pc. Returns the split that stays: the hook's own if it
+ * is one of them. */
 struct divergence_split *divergence_split_merge_waiting(struct divergence_splits_hook *hook,
                                                         struct divergence_split *split);
-/* Drops all splits of the subdivision but one, which is returned: `wanted` if that is not NULL, otherwise the hook's
+/* Drops all splits of the subdivision but one, and returns that one: `wanted` if it is not NULL, otherwise the hook's
  * own if it is one of them. */
 struct divergence_split *divergence_subdivision_keep_one(struct divergence_splits_hook *hook,
                                                          struct divergence_subdivision *subdivision,
                                                          struct divergence_split *wanted);
 /* The threads of the stack's top have different pcs from now on. */
 void divergence_subdivision_mark_apart(struct divergence_subdivision *subdivision);
-/* The split enters a phase in which it drains; it acts now if nothing of it is in flight, otherwise at resume(). */
+/* The split enters a phase in which it drains. It acts now if nothing of it is in flight, otherwise at resume(). */
 void divergence_split_begin(struct divergence_splits_hook *hook, struct divergence_split *split,
                             enum divergence_split_phase phase);
 
@@ -131,12 +131,12 @@ void divergence_split_synchronise(struct divergence_splits_hook *hook, struct di
                                   const uint32_t *taken);
 /* The threads in split->part arrive there. If its warp is subdivided, nothing of the split is in flight. */
 void divergence_split_arrive(struct divergence_splits_hook *hook, struct divergence_split *split);
-/* Whether all that the subdivision's children do is to wait at barriers. */
+/* Returns whether all children of the subdivision only wait at barriers. */
 bool divergence_subdivision_waits(const struct divergence_subdivision *subdivision);
-/* When all splits and children of the subdivision wait, some at barriers or warp-wide instructions, other paths on its
- * stack may run. False: nothing done. */
+/* If all splits and children of the subdivision wait, some at barriers or warp-wide instructions, other paths on its
+ * stack may run. Returns false if nothing has changed. */
 bool divergence_subdivision_give_way(struct divergence_splits_hook *hook, struct divergence_subdivision *subdivision);
-/* Frees all that barriers and warp-wide instructions of the block have released; they run in the step FREE. */
+/* Frees all threads that barriers and warp-wide instructions of the block have released. They run in the step FREE. */
 void divergence_splits_free_released(struct divergence_splits_hook *hook, const struct divergence_block *place);
 /* The steps FREE and WAIT_AT_SYNC. */
 void divergence_splits_run_freed(struct divergence_splits_hook *hook, struct divergence_warp *warp);

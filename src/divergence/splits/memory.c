@@ -1,9 +1,9 @@
 /* Splits and memory: instructions of large warps in sub-warps, and threads that run ahead of those that wait for data.
  * See splits.h.
  *
- * A large warp's accesses go row by row, each an access of its own to the SM, which can copy a scoreboard for one of
- * them alone. So the split that runs ahead of a large warp starts with an empty scoreboard, and that is right only when
- * nothing but these accesses was in flight: always on barrel and switch-on-access machines. */
+ * A large warp's accesses go row by row. To the SM each row is a separate access, and the SM can copy a scoreboard for
+ * only one of them. So the split that runs ahead of a large warp starts with an empty scoreboard. That is right only if
+ * nothing but these accesses was in flight, which is always so on barrel and switch-on-access machines. */
 #include "divergence/splits/internal.h"
 
 void divergence_splits_bundle(void *model, struct divergence_group *group, struct divergence_bundle *bundle,
@@ -82,7 +82,7 @@ static bool queue_ahead(struct divergence_splits_hook *hook, struct divergence_s
     return true;
 }
 
-/* Whether both some and not all of the split's threads are in the mask. */
+/* Returns whether some, but not all, of the split's threads are in the mask. */
 static bool divides(const uint32_t *mask, const struct divergence_split *split) {
     uint32_t in = 0, out = 0;
     for (uint32_t i = 0; i < split->subdivision->warp->n_rows; i++) {

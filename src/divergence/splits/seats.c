@@ -1,4 +1,4 @@
-/* Where splits live: the warp-split table, subdivisions, slots and the queue for them. See splits.h. */
+/* The warp-split table, subdivisions, slots, and the queue of splits that have no slot. See splits.h. */
 #include "base/memory.h"
 #include "divergence/splits/internal.h"
 

@@ -1,4 +1,4 @@
-/* Splits of warps: what is made before a launch and at the start of a block. See splits.h. */
+/* Preparations for splits: before a launch, and when a block starts. See splits.h. */
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -31,7 +31,7 @@ void divergence_splits_release(struct divergence_splits *splits) {
     free(splits->is_short);
 }
 
-/* --- what the program says --- */
+/* --- facts about the program --- */
 
 /* Where splits of one warp must be one again before the instruction executes: wherever it may push or pop the stack,
  * or needs lanes of the warp. */

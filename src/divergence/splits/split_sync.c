@@ -1,9 +1,9 @@
 /* Splits at barriers and warp-wide instructions. See splits.h.
  *
- * Every split arrives by itself (sync.h counts threads). Those of one subdivision that waited at the same instruction
- * are one split afterwards. A split that is alone on its stack lets a sibling path run while it waits at a barrier, as
- * the model stack does. When all splits of a path wait, they become paths of the stack again, with those of their
- * children, and let the others run: otherwise these would never come to the barrier. */
+ * Every split arrives separately (sync.h counts threads). Splits of one subdivision that waited at the same instruction
+ * become one split afterwards. A split that is alone on its stack lets a sibling path run while it waits at a barrier,
+ * as the model stack does. When all splits of a path wait, they become paths of the stack again, with those of their
+ * children, and let the other paths run. Otherwise those would never come to the barrier. */
 #include "divergence/parts/threads.h"
 #include "divergence/splits/internal.h"
 
@@ -32,7 +32,7 @@ static void mark_freed(struct divergence_warp *warp, const uint32_t *freed) {
     }
 }
 
-/* A split of the warp that has been freed; or one that waits for its stack, where an entry has been freed. */
+/* Returns a split of the warp that has been freed, or one that waits for its stack, where an entry has been freed. */
 static struct divergence_split *find_freed(const struct divergence_warp *warp) {
     for (struct divergence_subdivision *subdivision = warp->subdivision; subdivision; subdivision = subdivision->next)
         for (struct divergence_split *split = subdivision->split; split; split = split->next)
@@ -76,8 +76,8 @@ void divergence_splits_free_released(struct divergence_splits_hook *hook, const 
 
 static bool waits_at(const struct divergence_entry *entry, uint32_t pc) { return entry->is_waiting && entry->pc == pc; }
 
-/* Threads that wait at a barrier become a path of their own on the stack, from entry number `first` on; or part of one
- * that waits at the same instruction. */
+/* Threads that wait at a barrier become a path on the stack, from entry number `first` on, or join one that waits at
+ * the same instruction. */
 static void wait_on_stack(struct divergence_stack *stack, uint32_t first, uint32_t pc, uint32_t reconvergence,
                           const uint32_t *mask, const uint32_t *waits) {
     uint32_t at = first;
@@ -138,7 +138,8 @@ bool divergence_subdivision_waits(const struct divergence_subdivision *subdivisi
     return true;
 }
 
-/* Every split and child of the subdivision waits. Not all at the end of the path: that would have ended it. */
+/* Returns whether every split and child of the subdivision waits. They do not all wait at the end of the path, which
+ * would have ended it. */
 static bool is_stuck(const struct divergence_subdivision *subdivision) {
     for (const struct divergence_split *split = subdivision->split; split; split = split->next)
         if (split->phase != DIVERGENCE_SPLIT_AT_SYNC && split->phase != DIVERGENCE_SPLIT_AT_JOIN)
@@ -146,7 +147,7 @@ static bool is_stuck(const struct divergence_subdivision *subdivision) {
     return divergence_subdivision_waits(subdivision);
 }
 
-/* One split of the subdivision and its children stays, and stands for the stack. */
+/* Keeps one split of the subdivision and its children, which represents the stack. */
 static struct divergence_split *undivide(struct divergence_splits_hook *hook,
                                          struct divergence_subdivision *subdivision) {
     for (struct divergence_subdivision *child; (child = child_of(subdivision));) {
@@ -227,7 +228,7 @@ void divergence_split_wait_at_sync(struct divergence_splits_hook *hook, struct d
     divergence_subdivision_look_after(hook, split->subdivision);
 }
 
-/* Whether threads of the warp, on other paths of its stack, wait at the warp-wide instruction that the split is at. */
+/* Returns whether threads on other paths of the warp's stack wait at the warp-wide instruction that the split is at. */
 static bool is_awaited(const struct divergence_split *split) {
     const struct divergence_warp *warp = split->subdivision->warp;
     const struct divergence_sync *sync = ((struct divergence_splits_block *)warp->block->state)->sync;

@@ -1,4 +1,4 @@
-/* Splits at barriers while other paths wait on the stack below: splits that wait let these run. */
+/* Tests of splits at barriers while other paths wait on the stack below: splits that wait let these run. */
 #include "divergence/splits/fixture.h"
 #include "divergence/splits/splits.h"
 #include "divergence/testing/programs.h"

@@ -1,8 +1,8 @@
 /* The phases of a split, and how one leads to the next. See splits.h.
  *
- * What a split does at an event, and its phase after that. "Drains" stands for the six phases PARTS to ASKS: the split
- * enters them when it has something to do for which nothing of it may be in flight, and does that at once if nothing
- * is.
+ * The table shows the action of a split at an event, and its phase afterwards. "Drains" stands for the six phases PARTS
+ * to ASKS. A split enters one of them for an action that needs all its results, and acts at once if nothing of it is in
+ * flight.
  *
  *   phase      event                                       action                                       next phase
  *   ---------  ------------------------------------------  -------------------------------------------  --------------
@@ -34,19 +34,19 @@
  *   HELD       a sibling comes to its pc                   is merged into it                            -
  *              no sibling can continue                     merges with those held at its pc             RUNS
  *
- * "Runs the rest": one split continues with what is on top of the stack (RUNS), or, if every path on it waits at
- * barriers, waits for them (AT_ENTRY); a child subdivision with nothing left on its stack returns its split to its
- * parent, where it joins.
+ * "Runs the rest": one split continues with the top of the stack (RUNS) or, if every path on it waits at barriers,
+ * waits for them (AT_ENTRY). If nothing is left on the stack of a child subdivision, its split returns to the parent
+ * and joins there.
  *
- * Meng 2010, 4.4: while a warp is subdivided its stack is not touched, so every divergent branch subdivides further;
- * only an undivided warp has the choice to push. Where the paper is silent:
- * - The table is full and a split with siblings diverges: it serialises the two paths on a stack of its own. The same
- *   for calls and indexed branches, which never subdivide.
- * - A branch one side of which goes straight to the post-dominator on top of the stack does not subdivide an undivided
- *   warp: that side would only wait there.
- * - At a barrier each split arrives by itself; those that waited at the same instruction are one split afterwards.
+ * Meng 2010, 4.4: while a warp is subdivided its stack is not touched, so every divergent branch subdivides further.
+ * Only an undivided warp can push instead. Where the paper is silent:
+ * - If the table is full and a split with siblings diverges, it serialises the two paths on a stack of its own. It does
+ *   the same at calls and indexed branches, which never subdivide.
+ * - If one side of a branch goes straight to the post-dominator on top of the stack, the branch does not subdivide an
+ *   undivided warp: that side would only wait there.
+ * - At a barrier each split arrives separately. Those that waited at the same instruction are one split afterwards.
  *   Warp-wide instructions execute when the lanes that they name have come (sync.h), with the same effect.
- * - A return takes threads out of the running call, as with the stack alone: they wait in the caller's entry. */
+ * - A return removes threads from the running call, as with the stack alone: they wait in the caller's entry. */
 #include "divergence/splits/splits.h"
 
 #include "divergence/parts/threads.h"
@@ -141,7 +141,7 @@ struct divergence_split *divergence_subdivision_keep_one(struct divergence_split
     return keeper;
 }
 
-/* --- what a split does when it has drained --- */
+/* --- actions of a split that has drained --- */
 
 static bool have_all_joined(const struct divergence_subdivision *subdivision) {
     return divergence_masks_are_equal(subdivision->joined, divergence_stack_top(&subdivision->stack)->mask,
@@ -243,8 +243,8 @@ void divergence_split_set_notify_pc(const struct divergence_splits *splits, stru
     split->group.notify_pc = notify_pc;
 }
 
-/* Whether the split stands at a back-edge that it need not stop at: all its threads stay in the loop, and the others
- * will do the same in this trip. */
+/* Returns whether the split is at a back-edge that it need not stop at: all its threads stay in the loop, and the
+ * others will do the same in this iteration. */
 static bool passes_back_edge(const struct divergence_splits *splits, const struct divergence_split *split) {
     uint32_t pc = split->group.pc;
     const struct exec_row *row = split->group.row;
@@ -254,8 +254,8 @@ static bool passes_back_edge(const struct divergence_splits *splits, const struc
            divergence_guard(row, insn, split->group.mask) == split->group.mask;
 }
 
-/* Merges the split with siblings that are ready at its pc. True: it drains first, which it does at an access to memory
- * only. Elsewhere nothing may be in flight: splits meet "without stalling any of them" (4.5). */
+/* Merges the split with siblings that are ready at its pc. Returns true if it drains first, which happens only at an
+ * access to memory. Elsewhere nothing may be in flight: splits meet "without stalling any of them" (4.5). */
 static bool merges_here(struct divergence_splits_hook *hook, struct divergence_split *split) {
     bool is_at_access = hook->splits->next_memory[split->group.pc] == split->group.pc;
     return (is_at_access || !is_in_flight(hook, split)) && divergence_split_merge_equals(hook, split);
@@ -291,7 +291,7 @@ static void run(struct divergence_splits_hook *hook, struct divergence_split *sp
     divergence_split_seat(hook, split);
 }
 
-/* --- the steps END_PATH and RUN_STACK: what is below on the stack continues --- */
+/* --- the steps END_PATH and RUN_STACK: lower entries of the stack continue --- */
 
 /* Nothing, while threads of other splits are still on the path. */
 static void end_path(struct divergence_splits_hook *hook, struct divergence_subdivision *subdivision,
@@ -373,13 +373,13 @@ static void run_stack(struct divergence_splits_hook *hook, struct divergence_spl
         end_warp(hook, split);
 }
 
-/* --- the step LOOK_AFTER: those that wait until the others cannot continue --- */
+/* --- the step LOOK_AFTER: splits that wait until the others cannot continue --- */
 
 static bool can_continue(const struct divergence_split *split) {
     return split->phase <= DIVERGENCE_SPLIT_ASKS || split->phase == DIVERGENCE_SPLIT_FREED;
 }
 
-/* Whether a split waits for its data at this pc (EXEC_NO_PC: anywhere). */
+/* Returns whether a split waits for its data at this pc (EXEC_NO_PC: anywhere). */
 static bool is_behind_at(const struct divergence_subdivision *subdivision, uint32_t pc) {
     for (const struct divergence_split *split = subdivision->split; split; split = split->next)
         if (split->phase == DIVERGENCE_SPLIT_BEHIND && (pc == EXEC_NO_PC || split->group.pc == pc))

@@ -1,31 +1,30 @@
-/* Warps that are subdivided: the machinery that dws (Meng 2010) and slip (Tarjan 2009, as compared there) have in
- * common. A warp is one row, or several (a large warp); it is run by one or more splits, groups that the scheduler
- * sees.
+/* Subdivided warps: the code that dws (Meng 2010) and slip (Tarjan 2009, as compared there) have in common. A warp is
+ * one row, or several (a large warp). It runs as one or more splits, which are the groups that the scheduler sees.
  *
  *     warp -- subdivision (a stack) -- split  B  1100
  *                                   |- split  D  0010
  *                                   `- subdivision (a stack of its own) -- split ...
  *
- * A subdivision is a stack and the splits that partition the threads of its running entry. A warp that is not
- * subdivided is one split on one stack, as in the model `stack`. When it is subdivided the stack stays as it is; the
- * splits run until they come to the post-dominator on its top, and wait there for each other. A split that must
- * serialise two paths (the table is full, a call, an indexed branch) while it has siblings does so on a stack of its
- * own, a child subdivision, which it leaves when its paths have met.
+ * A subdivision is a stack, with the splits that partition the threads of its running entry. A warp that is not
+ * subdivided is one split on one stack, as in the model `stack`. When it is subdivided, the stack stays as it is. The
+ * splits run until they reach the post-dominator on its top, and wait there for each other. A split with siblings may
+ * have to serialise two paths, because the table is full, or at a call or an indexed branch. It does so on a stack of
+ * its own, a child subdivision, which it leaves when its paths have met.
  *
- * Every split of a warp that has two or more holds an entry of the warp-split table, also while it waits. A split that
- * waits for other splits gives its slot up meanwhile, and a split that finds no slot queues for one: no split that
- * could continue is kept out by one that cannot.
+ * If a warp has two or more splits, each of them holds an entry of the warp-split table, even while it waits. A split
+ * that waits for other splits gives up its slot, and a split that finds no slot queues for one. So no split that cannot
+ * continue blocks one that can.
  *
- * splits.c has the phases of a split and how one leads to the next, execute.c the control instructions, split_sync.c
- * barriers and warp-wide instructions, memory.c accesses, seats.c the table and the queue, setup.c launches and blocks.
- */
+ * splits.c contains the phases of a split and the transitions between them, execute.c the control instructions,
+ * split_sync.c barriers and warp-wide instructions, memory.c accesses, seats.c the table and the queue, setup.c
+ * launches and blocks. */
 #pragma once
 
 #include "divergence/large_warp/subwarps.h"
 #include "divergence/parts/control.h"
 #include "divergence/parts/sync.h"
 
-/* splits.c has the table of what happens in each. */
+/* The head of splits.c contains the table of events in each phase. */
 enum divergence_split_phase {
     DIVERGENCE_SPLIT_RUNS, /* in a slot, or in the queue for one */
     /* It drains: nothing of it may be in flight when it */
@@ -84,31 +83,32 @@ struct divergence_warp {
     bool is_live;
 };
 
-/* What is still to do in a hook, and for what (internal.h has the functions). */
+/* A step that a hook still has to take, and for which split, subdivision or warp. internal.h declares the functions. */
 enum divergence_splits_step_kind {
     DIVERGENCE_STEP_RUN,          /* split: continues at its pc, unless it has to do or wait for something there */
     DIVERGENCE_STEP_PASS_STOP,    /* split: the same, and it need not stop there */
     DIVERGENCE_STEP_END_PATH,     /* subdivision: the threads of a split have come to the path's end or are gone */
-    DIVERGENCE_STEP_RUN_STACK,    /* split: the only one of its subdivision, continues with what is on the stack */
+    DIVERGENCE_STEP_RUN_STACK,    /* split: the only one of its subdivision, continues with the top of the stack */
     DIVERGENCE_STEP_LOOK_AFTER,   /* subdivision: a split has stopped running: can any other continue? */
     DIVERGENCE_STEP_WAIT_AT_SYNC, /* split: waits, unless it has been freed meanwhile */
     DIVERGENCE_STEP_FREE,         /* warp, and those after it in its block: splits that were freed run */
-    DIVERGENCE_STEP_AFTER_EXIT,   /* warp: threads of it have ended; barriers that waited for them only are complete */
+    DIVERGENCE_STEP_AFTER_EXIT,   /* warp: threads of it have ended; barriers that waited only for them are complete */
 };
 
-/* A step notes at most one other in its place; FREE and AFTER_EXIT stay noted meanwhile. */
+/* A step notes at most one other in its place. FREE and AFTER_EXIT stay noted meanwhile. */
 enum { DIVERGENCE_SPLITS_MAX_STEPS = 4 };
 
 struct divergence_splits_rules {
     uint32_t n_entries;     /* of the table; 0: as many as there are threads */
     uint32_t warp_threads;  /* a warp's threads; 0: one row */
     bool at_branches;       /* warps are subdivided at branches */
-    uint32_t branch_length; /* ... but undivided ones only where the post-dominator's block is not longer */
+    uint32_t branch_length; /* ... but undivided ones only if the post-dominator's block is not longer than this */
     bool taken_first;       /* the side that branches continues; otherwise the one that comes first in the program */
     bool by_pc;             /* splits that meet at one pc merge */
     bool queues_ahead;      /* threads that run ahead and find no slot wait for one; otherwise they do not run ahead */
     bool stops_at_branches; /* splits must be one again at control instructions that may part or end paths */
-    bool passes_back_edges; /* ... but for a loop's back-edge that is uniform and that all threads of the split take */
+    bool
+        passes_back_edges; /* ... except at a loop's back-edge that is uniform and that all threads of the split take */
 };
 
 struct divergence_splits_hook;
@@ -135,8 +135,8 @@ struct divergence_splits {
     void (*drained)(struct divergence_splits_hook *hook, struct divergence_split *split);
 };
 
-/* A hook of the model, while it runs. What it does to one split often decides about others: such consequences are noted
- * as steps, and divergence_splits_leave() takes them until none is left (splits.c). */
+/* A hook of the model, while it runs. A change to one split often has consequences for others. The hook notes them as
+ * steps, and divergence_splits_leave() takes the steps until none is left (splits.c). */
 struct divergence_splits_hook {
     struct divergence_splits *splits;
     struct divergence_split *self; /* the split that the SM calls the hook for, whose slot is the SM's until the hook
@@ -155,7 +155,7 @@ struct divergence_splits_hook {
 
 void divergence_splits_init(struct divergence_splits *splits, const struct divergence_setup *setup,
                             const struct divergence_splits_rules *rules);
-void divergence_splits_release(struct divergence_splits *splits); /* frees what it holds, not itself */
+void divergence_splits_release(struct divergence_splits *splits); /* frees its members, not itself */
 
 /* Hooks of divergence_ops; the model is a struct divergence_splits. */
 void divergence_splits_begin_grid(void *model);
@@ -177,11 +177,11 @@ void divergence_splits_visit(const void *model, const struct divergence_block *b
 void divergence_splits_enter(struct divergence_splits_hook *hook, struct divergence_splits *splits,
                              struct divergence_split *self, uint64_t cycle);
 void divergence_splits_leave(struct divergence_splits_hook *hook);
-/* Threads of a split that have their data continue in a new split, which is returned; `from` keeps those in `missing`.
- * NULL: not now, because there is no entry or no slot (both counted), or nothing to gain. */
+/* Threads of a split that have their data continue in a new split, and `from` keeps those in `missing`. Returns the new
+ * split, or NULL if there is no entry or no slot (both are counted), or nothing to gain. */
 struct divergence_split *divergence_splits_run_ahead(struct divergence_splits_hook *hook, struct divergence_split *from,
                                                      const uint32_t *missing);
-/* Notes which lanes of an access hit. True when the instruction's last answer has come; missing[] is then complete. */
+/* Notes which lanes of an access hit. Returns true after the instruction's last answer; missing[] is then complete. */
 bool divergence_splits_note_memory(struct divergence_split *split, const struct divergence_access *access,
                                    uint32_t *missing);
 /* Merges the split with those of its subdivision that have its pc and are ready. */
@@ -192,14 +192,14 @@ void divergence_splits_take_in_finished(struct divergence_splits_hook *hook, str
                                         uint32_t pc);
 /* (slip) Calls splits->drained() when nothing of the split, whose hook runs, is in flight. */
 void divergence_splits_ask(struct divergence_splits_hook *hook, struct divergence_split *split);
-/* (slip) The split, whose hook runs and which has nothing in flight, waits without a slot until its subdivision's other
- * splits cannot continue or come to its pc. */
+/* (slip) The split, whose hook runs, has nothing in flight. It waits without a slot until its subdivision's other
+ * splits come to its pc or cannot continue. */
 void divergence_splits_hold(struct divergence_splits_hook *hook, struct divergence_split *split);
 /* (slip) Merges the held split into `split`, at the same pc. */
 void divergence_splits_take_in(struct divergence_splits_hook *hook, struct divergence_split *split,
                                struct divergence_split *held);
 
-/* The subdivision has one split, which may use the stack. */
+/* Returns whether the subdivision has only one split, which may use the stack. */
 static inline bool divergence_splits_is_sole(const struct divergence_subdivision *subdivision) {
     return subdivision->n_splits == 1 && !subdivision->n_children;
 }

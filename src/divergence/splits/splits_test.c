@@ -1,5 +1,5 @@
-/* Splits on stacks: threads that spin or go straight to a join, and which split takes a slot. The machinery of dws and
- * slip, by way of dws. */
+/* Tests of splits on stacks: threads that spin or go straight to a join, and which split takes a slot. They test the
+ * code of dws and slip through dws. */
 #include "divergence/splits/fixture.h"
 #include "divergence/splits/splits.h"
 #include "divergence/testing/programs.h"
@@ -114,8 +114,7 @@ static void indexed_branches_are_counted_as_branches_are(void **state) {
 
 /* --- threads that spin --- */
 
-/* Like fixture_run(); what must hold is looked at when other threads run, and now and then: spinning takes long.
- */
+/* Like fixture_run(), but checks the invariants only when other threads run, and now and then: spinning takes long. */
 static void run_long(struct fixture *f) {
     uint32_t last = 0;
     f->checks_nothing = true;

@@ -1,4 +1,4 @@
-/* The fixture: what must hold after every step. */
+/* The fixture: checks the invariants after every step. */
 #include "divergence/testing/internal.h"
 
 static bool fixture_find_row(struct fixture_census *census, const struct exec_row *row) {

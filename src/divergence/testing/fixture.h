@@ -1,8 +1,8 @@
-/* For the tests of this folder: a device without time (host.c, check.c, step.c, time.c, fixture.c). It parses PTX text,
- * links its kernel `k`, and executes the groups of a model one instruction at a time, in the order that a test says,
- * round robin or at random. Results are there at once; only loads may have to wait (the callback `outcome`). After
- * every step the invariants hold: each live thread is in one place of the model, and a group that changed outside its
- * own hooks has been woken.
+/* For the tests of this folder: an untimed device (host.c, check.c, step.c, time.c, fixture.c). It parses PTX text,
+ * links its kernel `k`, and executes the groups of a model one instruction at a time, in the order that a test chooses,
+ * round robin or at random. Results are available at once; only loads may have to wait (the callback `outcome`). After
+ * every step it checks the invariants: each live thread is in one place of the model, and a group that changed outside
+ * its own hooks has been woken.
  *
  *     struct fixture *f = fixture_open(&divergence_dwf, "dwf:lanes=free", TEXT, &(struct fixture_shape){.block = 64});
  *     uint64_t out = fixture_alloc(f, 256); fixture_parameter(f, 0, out);

@@ -1,5 +1,5 @@
-/* The fixture itself: it runs kernels on a correct model, lets loads wait, and finds what a broken model does. The
- * broken ones are `stack` with one function replaced; each runs in a process of its own, whose complaint is read. */
+/* Tests of the fixture: it runs kernels on a correct model, lets loads wait, and detects the mistakes of broken models.
+ * The broken ones are `stack` with one function replaced. Each runs in its own process, whose message is read. */
 #include "divergence/testing/programs.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* The fixture: what a model asks of its SM. Groups are in slots; loads that wait belong to them. */
+/* The fixture: the functions of an SM that a model calls. Groups are in slots, and loads that wait belong to them. */
 #include "divergence/testing/internal.h"
 
 struct fixture_slot *fixture_slot_of(struct fixture_sm *sm, const struct divergence_group *group) {

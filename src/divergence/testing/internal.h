@@ -1,4 +1,4 @@
-/* What the files of the fixture share. */
+/* Declarations for the files of the fixture only. */
 #pragma once
 
 #include "divergence/testing/fixture.h"
@@ -7,13 +7,13 @@
 extern const struct divergence_host fixture_host;
 
 struct fixture_slot *fixture_slot_of(struct fixture_sm *sm, const struct divergence_group *group);
-/* The slot knows what its group is now. */
+/* Records the present state of the slot's group. */
 void fixture_note(struct fixture_slot *slot);
 void fixture_vacate(struct fixture_slot *slot);
-/* The model decides what the instruction does. */
+/* Returns whether the model executes the instruction, in control(). */
 bool fixture_is_control(const struct fixture *f, const struct exec_insn *insn);
-/* Starts the grid's next block on this SM; false when no block or no room is left. */
+/* Starts the grid's next block on this SM. Returns false if no block or no room is left. */
 bool fixture_pull_block(void *handle, uint64_t cycle);
-/* After every call of a hook: ended groups leave, blocks start, and what must hold is checked. `own` is the group whose
- * hook ran; NULL: none. */
+/* After every call of a hook: ended groups leave, blocks start, and the invariants are checked. `own` is the group
+ * whose hook ran; NULL: none. */
 void fixture_after(struct fixture_sm *sm, const struct divergence_group *own);

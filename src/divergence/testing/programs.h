@@ -1,5 +1,5 @@
-/* For the tests of this folder: small kernels with every kind of control flow, and what they compute. Whatever a model
- * does, and in whatever order its groups run, the results are these.
+/* For the tests of this folder: small kernels with every kind of control flow, and their results, which do not depend
+ * on the model or on the order in which groups run.
  *
  * Every kernel writes one word for each thread: out[block * threads + thread]. */
 #pragma once

@@ -1,4 +1,4 @@
-/* The fixture: instructions of groups. */
+/* The fixture: executes instructions of groups. */
 #include "divergence/testing/internal.h"
 
 static void fixture_execute(struct fixture_sm *sm, const struct divergence_bundle *bundle) {

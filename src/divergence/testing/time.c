@@ -1,4 +1,4 @@
-/* The fixture: loads that end, and the order in which groups take their steps. */
+/* The fixture: ends loads, and chooses the order in which groups take their steps. */
 #include "divergence/testing/internal.h"
 
 static void fixture_end_access(struct fixture_sm *sm, uint32_t s, uint32_t i) {

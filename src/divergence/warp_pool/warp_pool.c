@@ -1,4 +1,4 @@
-/* Threads of an SM in dynamic warps. See warp_pool.h. */
+/* The threads of an SM in dynamic warps. See warp_pool.h. */
 #include "divergence/warp_pool/warp_pool.h"
 
 #include <assert.h>
@@ -70,7 +70,7 @@ static void add_loose(struct divergence_warp_pool *pool, struct exec_row *row, u
         pool->loose_capacity = pool->loose_capacity ? 2 * pool->loose_capacity : 64;
         pool->loose = base_grow(pool->loose, pool->loose_capacity, sizeof *pool->loose);
     }
-    pool->loose[pool->n_loose++] = (struct divergence_piece){row, mask, pc, passed};
+    pool->loose[pool->n_loose++] = (struct divergence_loose){row, mask, pc, passed};
 }
 
 void divergence_warp_pool_admit(struct divergence_warp_pool *pool, struct divergence_block *block) {
@@ -94,7 +94,7 @@ static void end_block(struct divergence_warp_pool *pool, struct divergence_block
     pool->setup.host->block_ended(pool->setup.sm, block);
 }
 
-/* Of these lanes of a row, those whose threads are in warps continue there. Returns the others. */
+/* Threads in these lanes of a row continue in their warps. Returns the lanes of those that are in none. */
 static uint32_t go_on_in_warps(struct divergence_warp_pool *pool, const struct exec_row *row, uint32_t mask,
                                uint32_t pc, uint64_t cycle) {
     for (uint32_t i = 0; i < pool->n_live && mask; i++) {
@@ -118,7 +118,7 @@ static uint32_t go_on_in_warps(struct divergence_warp_pool *pool, const struct e
     return mask;
 }
 
-/* Threads that no longer wait continue, in their warps or as loose pieces. */
+/* Threads that no longer wait continue in their warps, or become loose. */
 static void take_released(struct divergence_warp_pool *pool, struct divergence_block *block, uint64_t cycle) {
     struct divergence_warp_pool_block *state = block->state;
     for (uint32_t i = 0; i < block->cta->n_rows; i++) {
@@ -203,7 +203,7 @@ void divergence_warp_pool_leave(struct divergence_warp_pool *pool, struct diverg
         pool->setup.host->evict(pool->setup.sm, &warp->group, cycle);
 }
 
-/* Places the warp in a free slot, otherwise in that of a warp all of whose threads wait. */
+/* Places the warp in a free slot, otherwise in the slot of a warp that waits with all its threads. */
 static bool place(struct divergence_warp_pool *pool, struct divergence_dynamic_warp *warp, uint64_t cycle) {
     const struct divergence_setup *setup = &pool->setup;
     warp->group.home = block_of(pool, warp->threads.row[__builtin_ctz(warp->mask)]);

@@ -1,6 +1,6 @@
-/* A warp pool: all threads of an SM, in dynamic warps. For models that put threads of any warp and block into one group
- * (dwf, mimd). A dynamic warp is a group with at most one thread in each lane. There may be more warps than the SM has
- * slots: the others wait in a queue. */
+/* A warp pool: all threads of an SM, in dynamic warps, for models that put threads of any warp and block into one group
+ * (dwf, mimd). A dynamic warp is a group with at most one thread in each lane. If there are more warps than slots, the
+ * rest wait in a queue. */
 #pragma once
 
 #include "divergence/divergence.h"
@@ -12,7 +12,7 @@ struct divergence_dynamic_warp {
     struct divergence_group group;
     uint32_t mask; /* lanes that have a thread */
     /* Lanes that wait for other threads (sync.h). A warp in which all lanes wait keeps its slot and has the status
-     * WAITS; when a barrier releases it, it drains. Where only some wait, they leave the warp when nothing of it is
+     * WAITS. When a barrier releases it, it drains. If only some lanes wait, they leave the warp when nothing of it is
      * in flight, or stay in it (keeps_waiting). */
     uint32_t waits;
     struct exec_threads threads;
@@ -24,8 +24,8 @@ struct divergence_dynamic_warp {
     bool is_queued;
 };
 
-/* A piece: threads of a row that continue at one pc. */
-struct divergence_piece {
+/* Loose threads: lanes of a row that continue at one pc and are in no warp. */
+struct divergence_loose {
     struct exec_row *row;
     uint32_t mask, pc;
     uint32_t passed; /* post-dominators */
@@ -44,16 +44,16 @@ struct divergence_warp_pool {
     uint32_t queue_head, queue_length;
     struct divergence_block **block; /* in execution */
     uint32_t n_blocks, block_capacity;
-    struct divergence_piece *loose; /* pieces that are in no warp: the model takes them, and sets n_loose to 0 */
+    struct divergence_loose *loose; /* the model takes them, and sets n_loose to 0 */
     uint32_t n_loose, loose_capacity;
 };
 
 struct divergence_warp_pool_block {
     struct divergence_sync *sync;
-    uint32_t passed; /* post-dominators, of the last warp that came to a barrier */
+    uint32_t passed; /* post-dominators that the last warp at a barrier had passed */
 };
 
-/* For n_slots(): there may be as many groups as threads, so the model asks for as many slots as there can be. */
+/* For n_slots(): there may be as many groups as threads, so the model asks for all slots that the SM can have. */
 uint32_t divergence_warp_pool_n_slots(const void *options, const struct config_machine *machine, uint32_t n_warps,
                                       uint32_t most_slots);
 /* warp_bytes: the size of the model's own struct, whose first member is the warp. */
@@ -64,21 +64,22 @@ void divergence_warp_pool_end(struct divergence_warp_pool *pool);
 /* new_block() and free_block() of a model that uses a pool. */
 void *divergence_warp_pool_new_block(void *model, const struct exec_cta *cta);
 void divergence_warp_pool_free_block(void *model, void *state);
-/* A block begins: its rows become loose pieces. */
+/* A block begins: the threads of its rows become loose. */
 void divergence_warp_pool_admit(struct divergence_warp_pool *pool, struct divergence_block *block);
 
 /* Returns a warp without threads. Members that the model adds after the warp (warp_bytes) keep their values. */
 struct divergence_dynamic_warp *divergence_warp_pool_new_warp(struct divergence_warp_pool *pool);
-/* Makes the warp the youngest of this list, and takes it out of any other. divergence_warp_pool_leave() removes it. */
+/* Makes the warp the youngest of this list and removes it from any other. divergence_warp_pool_leave() removes it from
+ * this one. */
 void divergence_dynamic_warp_set_youngest(struct divergence_dynamic_warp *warp, struct divergence_dynamic_warp **list);
-/* A warp that runs takes a free slot, or that of a warp that waits (which is dissolved), or queues. Not to be called
- * while the warp whose hook runs has the status WAITS. */
+/* A warp that runs takes a free slot, or the slot of a warp that waits (which is dissolved), or queues. Must not be
+ * called while the warp whose hook runs has the status WAITS. */
 void divergence_warp_pool_enter(struct divergence_warp_pool *pool, struct divergence_dynamic_warp *warp,
                                 uint64_t cycle);
-/* The warp has lost its last thread and leaves its slot. is_own: its own hook runs, so that the SM takes it out. */
+/* The warp has lost its last thread and leaves its slot. is_own: its own hook runs, so the SM removes it. */
 void divergence_warp_pool_leave(struct divergence_warp_pool *pool, struct divergence_dynamic_warp *warp, bool is_own,
                                 uint64_t cycle);
-/* Slots have become free: warps of the queue take them. */
+/* Slots have become free: queued warps take them. */
 void divergence_warp_pool_refill(struct divergence_warp_pool *pool, uint64_t cycle);
 void divergence_warp_pool_visit(const struct divergence_warp_pool *pool, const struct divergence_block *block,
                                 void (*thread)(void *user, const struct divergence_group *group,
@@ -92,7 +93,7 @@ static inline void divergence_dynamic_warp_put(struct divergence_dynamic_warp *w
     warp->pc[at] = pc;
 }
 
-/* Moves threads of another warp to this one: that of lane i to at[i], or to the same lane when `at` is NULL. Threads
+/* Moves threads of another warp to this one: from lane i to lane at[i], or to the same lane if `at` is NULL. Threads
  * that carry their registers must all be at one pc. */
 void divergence_dynamic_warp_take(const struct divergence_warp_pool *pool, struct divergence_dynamic_warp *warp,
                                   const uint8_t *at, struct divergence_dynamic_warp *from, uint32_t mask);
@@ -108,9 +109,9 @@ void divergence_dynamic_warp_bundle(struct divergence_dynamic_warp *warp, uint32
                                     struct exec_context *cx, struct divergence_bundle *bundle);
 /* Returns the lowest pc of the warp's threads in `mask`, and in *there which of them are at it. */
 uint32_t divergence_dynamic_warp_lowest(const struct divergence_dynamic_warp *warp, uint32_t mask, uint32_t *there);
-/* Executes the control instruction at pc for the warp's threads in `mask`, of which those in `taken` have a true guard.
- * Afterwards warp->pc has their next pcs, ended threads are out of the warp, and threads that wait are in warp->waits.
- * Threads in no warp that no longer wait have become loose pieces. */
+/* Executes the control instruction at pc for the warp's threads in `mask`; the guard is true for those in `taken`.
+ * Afterwards warp->pc holds their next pcs, ended threads have left the warp, and threads that wait are in warp->waits.
+ * Threads that no longer wait and are in no warp have become loose. */
 void divergence_warp_pool_control(struct divergence_warp_pool *pool, struct divergence_dynamic_warp *warp,
                                   uint32_t mask, uint32_t taken, uint32_t pc, uint64_t cycle);
 /* The warp's waiting threads leave it. */
