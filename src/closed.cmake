@@ -40,7 +40,12 @@ add_objects(heddle_cublas_core ${core} ${embedded})
 file(GLOB api CONFIGURE_DEPENDS cublas/*.c)
 list(FILTER api EXCLUDE REGEX "/version\\.c$")
 add_objects(heddle_cublas_api ${api})
+file(GLOB light CONFIGURE_DEPENDS cublas/lt/*.c)
+add_objects(heddle_cublaslt_api ${light})
 foreach(major IN ITEMS 11 12 13)
+  add_closed(heddle_cublasLt_${major} cublasLt ${major} cublasLt cublas/version.c $<TARGET_OBJECTS:heddle_cublaslt_api>
+    $<TARGET_OBJECTS:heddle_cublas_core> $<TARGET_OBJECTS:heddle_library>)
+  target_compile_definitions(heddle_cublasLt_${major} PRIVATE CUBLAS_MAJOR=${major})
   add_closed(heddle_cublas_${major} cublas ${major} cublas cublas/version.c $<TARGET_OBJECTS:heddle_cublas_api>
     $<TARGET_OBJECTS:heddle_cublas_core> $<TARGET_OBJECTS:heddle_library>)
   target_compile_definitions(heddle_cublas_${major} PRIVATE CUBLAS_MAJOR=${major})

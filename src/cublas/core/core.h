@@ -87,6 +87,13 @@ bool cublas_is_operation(cublasOperation_t operation);
  * names. */
 cublasStatus_t cublas_product(struct cublasContext *handle, const char *name, struct product *product, int compute);
 
+/* Returns true if cublas_product() has a kernel for the types. */
+bool cublas_has_product(const struct product *product, int compute);
+
+/* matrix.c: y = alpha A x + beta y, and operations on each element of a matrix. */
+cublasStatus_t cublas_times(struct cublasContext *handle, const struct matrix_vector *job);
+cublasStatus_t cublas_each_element(struct cublasContext *handle, const char *operation, const struct matrix_sum *job);
+
 /* Prints a refusal and returns CUBLAS_STATUS_NOT_SUPPORTED. */
 #define CUBLAS_REFUSE(...) (library_refuse_case(__VA_ARGS__), CUBLAS_STATUS_NOT_SUPPORTED)
 

@@ -62,7 +62,7 @@ static int family_of(int compute) {
     }
 }
 
-static bool is_combination(const struct product *p, int compute) {
+bool cublas_has_product(const struct product *p, int compute) {
     for (size_t i = 0; i < sizeof(combinations) / sizeof(combinations[0]); i++) {
         const struct combination *c = &combinations[i];
         if (c->compute == family_of(compute) && c->input == p->a.type && c->input == p->b.type &&
@@ -102,7 +102,7 @@ static bool uses_matrix_units(const struct cublasContext *handle, const struct p
 static long long ceiling(long long n, long long of) { return (n + of - 1) / of; }
 
 cublasStatus_t cublas_product(struct cublasContext *handle, const char *name, struct product *p, int compute) {
-    if (!is_combination(p, compute))
+    if (!cublas_has_product(p, compute))
         return CUBLAS_REFUSE(name, "types %d and %d to %d with compute type %d are not supported", p->a.type, p->b.type,
                              p->d.type, compute);
     if (!p->m || !p->n || !p->n_batches)
