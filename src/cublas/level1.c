@@ -5,14 +5,6 @@
 
 enum { THREADS = 256, MOST_BLOCKS = 128 };
 
-/* Element i of a vector with a negative step counts from its end. */
-static struct vector vector(const void *base, int type, int64_t n, int64_t step) {
-    char *first = (char *)(uintptr_t)base;
-    if (step < 0)
-        first += (1 - n) * step * (int64_t)cublas_element_bytes(type);
-    return (struct vector){.base = first, .type = type, .step = step};
-}
-
 static long long n_blocks(int64_t n) {
     int64_t blocks = (n + 4 * THREADS - 1) / (4 * THREADS);
     return blocks < 1 ? 1 : blocks > MOST_BLOCKS ? MOST_BLOCKS : blocks;
@@ -48,7 +40,7 @@ static cublasStatus_t axpy(cublasHandle_t handle, int64_t n, const void *alpha, 
         return CUBLAS_STATUS_SUCCESS;
     if (!alpha || !x || !y)
         return CUBLAS_STATUS_INVALID_VALUE;
-    struct vector_job job = {.n = n, .x = vector(x, type, n, incx), .y = vector(y, type, n, incy)};
+    struct vector_job job = {.n = n, .x = cublas_vector(x, type, n, incx), .y = cublas_vector(y, type, n, incy)};
     job.alpha = cublas_scalar(handle, alpha, scale);
     return cublas_is_zero(&job.alpha) ? CUBLAS_STATUS_SUCCESS : launch(handle, "axpy", &job);
 }
@@ -60,7 +52,7 @@ static cublasStatus_t scal(cublasHandle_t handle, int64_t n, const void *alpha, 
         return CUBLAS_STATUS_SUCCESS;
     if (!alpha || !x)
         return CUBLAS_STATUS_INVALID_VALUE;
-    struct vector_job job = {.n = n, .x = vector(x, type, n, incx)};
+    struct vector_job job = {.n = n, .x = cublas_vector(x, type, n, incx)};
     job.alpha = cublas_scalar(handle, alpha, scale);
     return launch(handle, "scal", &job);
 }
@@ -73,7 +65,7 @@ static cublasStatus_t move(cublasHandle_t handle, const char *operation, int64_t
         return CUBLAS_STATUS_SUCCESS;
     if (!x || !y)
         return CUBLAS_STATUS_INVALID_VALUE;
-    struct vector_job job = {.n = n, .x = vector(x, type, n, incx), .y = vector(y, type, n, incy)};
+    struct vector_job job = {.n = n, .x = cublas_vector(x, type, n, incx), .y = cublas_vector(y, type, n, incy)};
     return launch(handle, operation, &job);
 }
 
@@ -84,7 +76,7 @@ static cublasStatus_t rot(cublasHandle_t handle, int64_t n, void *x, int type, i
         return CUBLAS_STATUS_SUCCESS;
     if (!x || !y || !c || !s)
         return CUBLAS_STATUS_INVALID_VALUE;
-    struct vector_job job = {.n = n, .x = vector(x, type, n, incx), .y = vector(y, type, n, incy)};
+    struct vector_job job = {.n = n, .x = cublas_vector(x, type, n, incx), .y = cublas_vector(y, type, n, incy)};
     job.alpha = cublas_scalar(handle, c, c_type);
     job.beta = cublas_scalar(handle, s, s_type);
     return launch(handle, "rot", &job);
@@ -97,7 +89,7 @@ static cublasStatus_t rotm(cublasHandle_t handle, int64_t n, void *x, int type, 
         return CUBLAS_STATUS_SUCCESS;
     if (!x || !y || !parameters)
         return CUBLAS_STATUS_INVALID_VALUE;
-    struct vector_job job = {.n = n, .x = vector(x, type, n, incx), .y = vector(y, type, n, incy)};
+    struct vector_job job = {.n = n, .x = cublas_vector(x, type, n, incx), .y = cublas_vector(y, type, n, incy)};
     if (handle->pointer_mode == CUBLAS_POINTER_MODE_DEVICE)
         job.parameters_at = parameters;
     else
@@ -146,7 +138,7 @@ static cublasStatus_t dot(cublasHandle_t handle, const char *operation, int64_t 
     size_t bytes = cublas_element_bytes(result_type);
     if (n <= 0)
         return return_zero(handle, result, bytes);
-    struct vector_job job = {.n = n, .x = vector(x, type, n, incx), .y = vector(y, type, n, incy)};
+    struct vector_job job = {.n = n, .x = cublas_vector(x, type, n, incx), .y = cublas_vector(y, type, n, incy)};
     job.result_type = result_type;
     return reduce(handle, operation, &job, result, bytes);
 }
@@ -159,7 +151,7 @@ static cublasStatus_t measure(cublasHandle_t handle, const char *operation, int6
         return CUBLAS_STATUS_INVALID_VALUE;
     if (n <= 0 || incx <= 0)
         return return_zero(handle, result, bytes);
-    struct vector_job job = {.n = n, .x = vector(x, type, n, incx), .result_type = result_type};
+    struct vector_job job = {.n = n, .x = cublas_vector(x, type, n, incx), .result_type = result_type};
     return reduce(handle, operation, &job, result, bytes);
 }
 

@@ -90,9 +90,14 @@ cublasStatus_t cublas_product(struct cublasContext *handle, const char *name, st
 /* Returns true if cublas_product() has a kernel for the types. */
 bool cublas_has_product(const struct product *product, int compute);
 
-/* matrix.c: y = alpha A x + beta y, and operations on each element of a matrix. */
+/* matrix.c: a vector whose steps may be negative; then element 0 is the last in memory. */
+struct vector cublas_vector(const void *base, int type, int64_t n, int64_t step);
+/* y = alpha A x + beta y, and operations on each element of a matrix. */
 cublasStatus_t cublas_times(struct cublasContext *handle, const struct matrix_vector *job);
 cublasStatus_t cublas_each_element(struct cublasContext *handle, const char *operation, const struct matrix_sum *job);
+
+/* Solves triangular systems. */
+cublasStatus_t cublas_solve(struct cublasContext *handle, const struct triangle *job);
 
 /* Prints a refusal and returns CUBLAS_STATUS_NOT_SUPPORTED. */
 #define CUBLAS_REFUSE(...) (library_refuse_case(__VA_ARGS__), CUBLAS_STATUS_NOT_SUPPORTED)

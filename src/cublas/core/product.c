@@ -62,11 +62,17 @@ static int family_of(int compute) {
     }
 }
 
+/* Hermitian products have real scalars. */
+static bool is_scale(int scale, int type) {
+    return scale == type || (scale == ELEMENT_C32 && type == ELEMENT_F32) ||
+           (scale == ELEMENT_C64 && type == ELEMENT_F64);
+}
+
 bool cublas_has_product(const struct product *p, int compute) {
     for (size_t i = 0; i < sizeof(combinations) / sizeof(combinations[0]); i++) {
         const struct combination *c = &combinations[i];
         if (c->compute == family_of(compute) && c->input == p->a.type && c->input == p->b.type &&
-            c->output == p->c.type && c->output == p->d.type && c->scale == p->alpha.type)
+            c->output == p->c.type && c->output == p->d.type && is_scale(c->scale, p->alpha.type))
             return true;
     }
     return false;
