@@ -54,7 +54,7 @@ struct round {
     uint32_t n_partitions, n_sms, n_words; /* n_words: of a set */
     uint32_t n_threads;
     bool is_in_turn;            /* every tick needs its turn */
-    bool gets_cold;             /* sm_gets_cold() of the SMs */
+    bool prefetches;            /* sm_needs_prefetch() of the SMs */
     struct note *note;          /* per thread */
     uint64_t *sets;             /* of all notes */
     size_t set_words;           /* of one note's sets: whole cache lines */
@@ -148,8 +148,8 @@ static void run_partition(const struct round *round, uint32_t i, struct note *no
     if (mem_partition_next(mem, i) < round->end || has(round->partitions, i)) {
         if (has_mail(round))
             mem_partition_collect(mem, i);
-        if (round->gets_cold)
-            mem_warm_partition(mem, i, round->end - 1);
+        if (round->prefetches)
+            mem_prefetch_partition(mem, i, round->end - 1);
         mem_partition_advance(mem, i, round->end - 1);
         if (has_mail(round))
             note->next = earlier(note->next, mem_partition_mail(mem, i, note->sms));
@@ -196,15 +196,15 @@ static void begin_note(const struct round *round, struct note *note) {
 
 /* Prefetches the state of the SMs that run next into the host's cache. With several threads others may be running
  * them. */
-static void warm_next(const struct round *round, uint32_t i) {
+static void prefetch_next(const struct round *round, uint32_t i) {
     const struct gpu_unit *unit = round->run->timed->unit;
     if (i + 3 < round->n_sms && next_of(&unit[i + 3]) < round->end)
-        sm_warm(unit[i + 3].sm);
+        sm_prefetch(unit[i + 3].sm);
     if (i + 2 < round->n_sms && next_of(&unit[i + 2]) < round->end)
-        sm_warm_slots(unit[i + 2].sm);
+        sm_prefetch_slots(unit[i + 2].sm);
     if (i + 1 < round->n_sms && next_of(&unit[i + 1]) < round->end) {
-        mem_warm_sm(round->run->timed->mem, i + 1, round->end - 1);
-        sm_warm_groups(unit[i + 1].sm);
+        mem_prefetch_sm(round->run->timed->mem, i + 1, round->end - 1);
+        sm_prefetch_groups(unit[i + 1].sm);
     }
 }
 
@@ -220,8 +220,8 @@ static void run_piece(void *user, uint32_t piece, uint32_t thread) {
     uint32_t i = piece - round->n_partitions;
     struct gpu_timed *timed = round->run->timed;
     struct gpu_unit *unit = &timed->unit[i];
-    if (round->gets_cold && round->n_threads == 1)
-        warm_next(round, i);
+    if (round->prefetches && round->n_threads == 1)
+        prefetch_next(round, i);
     if (next_of(unit) >= round->end && !has(round->sms, i)) {
         note->next = earlier(note->next, next_of(unit));
         return;
@@ -500,7 +500,7 @@ static void start_rounds(struct round *round, struct gpu_run *run) {
         .n_words = ((n_sms > n_partitions ? n_sms : n_partitions) + 63) / 64,
         .n_threads = threads_for(run),
         .is_in_turn = timed->quantum == 1,
-        .gets_cold = sm_gets_cold(timed->sm[0]),
+        .prefetches = sm_needs_prefetch(timed->sm[0]),
     };
     round->set_words = (N_SETS * round->n_words + 7) / 8 * 8;
     round->note = base_allocate_aligned(round->n_threads * sizeof *round->note);

@@ -102,9 +102,9 @@ void mem_sm_advance(struct mem *mem, uint32_t sm, uint64_t cycle);
 uint64_t mem_partition_next(const struct mem *mem, uint32_t partition);
 void mem_partition_advance(struct mem *mem, uint32_t partition, uint64_t cycle);
 /* Prefetch the data that the packets up to a cycle, or an access, will use into the host's cache. */
-void mem_warm_sm(const struct mem *mem, uint32_t sm, uint64_t last);
-void mem_warm_partition(const struct mem *mem, uint32_t partition, uint64_t last);
-void mem_warm_access(const struct mem *mem, uint32_t sm, uint64_t address);
+void mem_prefetch_sm(const struct mem *mem, uint32_t sm, uint64_t last);
+void mem_prefetch_partition(const struct mem *mem, uint32_t partition, uint64_t last);
+void mem_prefetch_access(const struct mem *mem, uint32_t sm, uint64_t address);
 
 /* After mem_use_mail() several host threads may advance parts and make the accesses of their SMs at once. Packets then
  * wait as mail. One thread calls mem_exchange() between two rounds. In a round, call collect() first for each part that

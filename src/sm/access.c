@@ -128,7 +128,7 @@ static void coalesce(const struct sm *sm, const struct sm_timing *timing, const 
     uint32_t line_bytes = timing->is_sampled ? sm->machine->texture.line_bytes : sm->machine->l1.cache.line_bytes;
     uint32_t n = mem_coalesce(address, mask, bytes, line_bytes, request->transaction);
     for (uint32_t i = 0; sm->prefetches && i < n; i++)
-        mem_warm_access(sm->mem, sm->index, request->transaction[i].line);
+        mem_prefetch_access(sm->mem, sm->index, request->transaction[i].line);
     if (timing->is_atomic && sm->machine->serial_atomics.is_present)
         n = mem_repeat_atomics(address, n, timing->atomic_kind == ISA_ATOMIC_SLOW ? 2 : 1, request->transaction);
     request->n_transactions = n;

@@ -264,7 +264,7 @@ static inline uint64_t end_cycle(struct sm *sm, uint64_t cycle) {
 
 enum sm_outcome sm_tick(struct sm *sm, enum sm_freedom freedom, uint64_t cycle, uint64_t *next) {
     assert(cycle > sm->last_cycle); /* otherwise a scheduler would issue twice in a cycle */
-    sm->prefetches = sm->gets_cold && freedom != SM_AHEAD;
+    sm->prefetches = sm->needs_prefetch && freedom != SM_AHEAD;
     if (sm->turn.cycle != cycle) { /* otherwise an earlier call has run these stages */
         begin_cycle(sm, cycle);
         collect_answers(sm, cycle);

@@ -48,14 +48,14 @@ struct sm_blocks {
 };
 
 /* The fields that every cycle reads come first, in few cache lines: with many SMs in step, the host's cache has lost
- * them by the next cycle. sm_warm() prefetches everything before active_lanes. */
+ * them by the next cycle. sm_prefetch() prefetches everything before active_lanes. */
 struct sm {
     uint64_t last_cycle; /* the last cycle that was accounted */
     struct sm_turn turn; /* of the current cycle, or the last one */
     uint64_t model_wake; /* when refill() is due; SM_NEVER: not requested */
     bool has_freed_slot; /* refill() is due at the end of the cycle */
-    bool gets_cold;      /* there are so many SMs that the host's cache does not keep this one's state: warm.c */
-    bool prefetches;     /* gets_cold, and it has not been running ahead of the others */
+    bool needs_prefetch; /* there are so many SMs that the host's cache does not keep this one's state: prefetch.c */
+    bool prefetches;     /* needs_prefetch, and it has not been running ahead of the others */
     /* checks: for tests. is_watched: checks, an observer, or the grid records the execution of its threads or lines. */
     bool checks, is_watched;
     enum config_pipeline pipeline;
@@ -162,8 +162,8 @@ void sm_observe_access_end(struct sm *sm, uint32_t request, uint64_t cycle);
 
 /* Prefetches the data of the group's instruction at pc, and the scoreboard entries of the one after it, into the host's
  * cache. Always inline, because compilers drop calls of functions that only prefetch. */
-static inline __attribute__((always_inline)) void sm_warm_group(const struct sm *sm, const struct sm_slot *slot,
-                                                                uint32_t pc) {
+static inline __attribute__((always_inline)) void sm_prefetch_group(const struct sm *sm, const struct sm_slot *slot,
+                                                                    uint32_t pc) {
     const struct exec_row *row = slot->group->row;
     const struct exec_insn *insn = &sm->program->exec->code[pc];
     const struct sm_timing *next = &sm->program->timing[pc + 1 < sm->program->exec->n_insns ? pc + 1 : pc];

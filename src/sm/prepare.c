@@ -127,7 +127,7 @@ void sm_prepare(struct sm *sm, uint32_t s, uint64_t cycle) {
     uint64_t lanes = sm->lanes.ready ? sm_lanes_earliest(sm, s, cycle + 1, &pc) : 0;
     classify(sm, s, pc);
     if (sm->prefetches)
-        sm_warm_group(sm, &sm->slots.slot[s], pc);
+        sm_prefetch_group(sm, &sm->slots.slot[s], pc);
     if (sm_fetch_has_line(&sm->fetch, &sm->slots.slot[s]) || sm_fetch_line(sm, s, cycle))
         wait_for_operands(sm, s, lanes, cycle);
 }

@@ -37,7 +37,7 @@ struct sm *sm_new(const struct sm_setup *setup) {
     assert(sm->n_warps <= CONFIG_MAX_WARPS && n_slots <= SCHED_MAX_SLOTS); /* config_check(), n_slots() */
     sm_slots_init(&sm->slots, n_slots);
     sm_schedulers_init(&sm->schedulers, setup->scheduler, setup->scheduler_options, machine->sm.schedulers, &sm->slots);
-    sm->gets_cold = machine->sm.count * sm->slots.n > SLOTS_IN_HOST_CACHE;
+    sm->needs_prefetch = machine->sm.count * sm->slots.n > SLOTS_IN_HOST_CACHE;
     sm_wheel_init(&sm->wheel);
     sm_ldst_init(&sm->ldst, 4 * sm->n_warps + SM_LDST_QUEUE + EXEC_LANES);
     for (uint32_t s = 0; s < sm->slots.n; s++)

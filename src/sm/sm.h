@@ -90,13 +90,13 @@ bool sm_is_alone(const struct sm *sm, uint64_t cycle);
 bool sm_has_queued_atomic(const struct sm *sm);
 /* Prefetch the SM's state into the host's cache: first its own, then the data that it points to, then the data that
  * those point to. */
-void sm_warm(const struct sm *sm);
-void sm_warm_slots(const struct sm *sm);
-void sm_warm_groups(const struct sm *sm);
+void sm_prefetch(const struct sm *sm);
+void sm_prefetch_slots(const struct sm *sm);
+void sm_prefetch_groups(const struct sm *sm);
 /* From now on the SM's stores to global memory go to `stores`; NULL: to memory. */
 void sm_keep_stores(struct sm *sm, struct exec_stores *stores);
 /* Returns whether the host's cache loses the SM's state while the others run. */
-bool sm_gets_cold(const struct sm *sm);
+bool sm_needs_prefetch(const struct sm *sm);
 uint64_t sm_last_cycle(const struct sm *sm); /* the last cycle that was accounted */
 /* Tells the SM that the data of the access with this token has arrived. The SM must be ticked in that cycle or
  * later. */

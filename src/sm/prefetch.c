@@ -10,11 +10,11 @@ static inline __attribute__((always_inline)) void touch(const void *from, size_t
         __builtin_prefetch((const char *)from + at);
 }
 
-bool sm_gets_cold(const struct sm *sm) { return sm->gets_cold; }
+bool sm_needs_prefetch(const struct sm *sm) { return sm->needs_prefetch; }
 
-void sm_warm(const struct sm *sm) { touch(sm, offsetof(struct sm, active_lanes)); }
+void sm_prefetch(const struct sm *sm) { touch(sm, offsetof(struct sm, active_lanes)); }
 
-void sm_warm_slots(const struct sm *sm) {
+void sm_prefetch_slots(const struct sm *sm) {
     if (sm_slots_n_awake(&sm->slots) < WORTH_IT)
         return;
     touch(sm->wheel.slots, SM_WHEEL_CYCLES * sizeof *sm->wheel.slots);
@@ -29,13 +29,13 @@ void sm_warm_slots(const struct sm *sm) {
               sm->schedulers.policy.state_bytes < POLICY_BYTES ? sm->schedulers.policy.state_bytes : POLICY_BYTES);
 }
 
-void sm_warm_groups(const struct sm *sm) {
+void sm_prefetch_groups(const struct sm *sm) {
     if (sm_slots_n_awake(&sm->slots) < WORTH_IT)
         return;
     for (uint32_t word = 0; word < sm->slots.n_words; word++)
         for (uint64_t left = sm->slots.occupied.word[word]; left; left &= left - 1) {
             const struct sm_slot *slot = &sm->slots.slot[word * 64 + (uint32_t)__builtin_ctzll(left)];
             if (sm_slot_is_awake(slot))
-                sm_warm_group(sm, slot, slot->group->pc);
+                sm_prefetch_group(sm, slot, slot->group->pc);
         }
 }

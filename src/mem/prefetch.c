@@ -24,7 +24,7 @@ static inline __attribute__((always_inline)) void touch_set(const struct mem_cac
     __builtin_prefetch(&cache->state[first]);
 }
 
-void mem_warm_access(const struct mem *mem, uint32_t sm, uint64_t address) {
+void mem_prefetch_access(const struct mem *mem, uint32_t sm, uint64_t address) {
     const struct mem_l1 *l1 = &mem->sms[sm].data;
     if (!l1->mshrs.lines.n)
         return;
@@ -61,13 +61,13 @@ static inline __attribute__((always_inline)) void touch_request(const struct mem
         for (uint32_t id = (events)->slots[at_ & ((events)->n_slots - 1)][MEM_PHASE_PACKETS].head; id != MEM_NONE;     \
              id = (events)->pool[id].next)
 
-void mem_warm_sm(const struct mem *mem, uint32_t i, uint64_t last) {
+void mem_prefetch_sm(const struct mem *mem, uint32_t i, uint64_t last) {
     const struct mem_sm *sm = &mem->sms[i];
     FOR_PACKETS(id, &sm->events, last)
     touch_answer(sm, &sm->events.pool[id].message);
 }
 
-void mem_warm_partition(const struct mem *mem, uint32_t i, uint64_t last) {
+void mem_prefetch_partition(const struct mem *mem, uint32_t i, uint64_t last) {
     const struct mem_events *events = &mem->partitions[i].events;
     FOR_PACKETS(id, events, last)
     touch_request(mem, &events->pool[id].message);
