@@ -4,7 +4,7 @@
  * With row hold (Narasiman 2014, 7.2), conflicts after an access with a hint wait for the hit that the hint promises;
  * dram_start() contains the rule.
  *
- * Row hits could delay a conflict for ever, and the papers do not say what prevents that. Our rule: a request that has
+ * Row hits could delay a conflict for ever, and the papers name no remedy. Our rule: a request that has
  * waited longer than a full queue takes in the worst case goes first, and no other starts before it. */
 #include "mem/dram_policy.h"
 

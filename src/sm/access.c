@@ -21,7 +21,8 @@ static void local_addresses(const struct sm *sm, const struct exec_row *row, uin
     }
 }
 
-/* A generic access goes where its first lane points; one that mixes spaces counts as an access to that space. */
+/* Returns the space of the access. A generic access goes where its first lane points, even if other lanes point
+ * elsewhere. */
 static enum sm_access resolve(const struct sm *sm, const struct sm_timing *timing, const struct exec_insn *insn,
                               uint32_t mask) {
     if (timing->access != SM_ACCESS_GLOBAL || insn->access.space != PTX_SPACE_GENERIC)

@@ -13,7 +13,7 @@ enum {
 
 struct sm_fetch {
     struct sched_set refused; /* slots that the I-cache refused: they ask again in the next cycle */
-    uint64_t port_cycle;      /* the only port is taken in this cycle */
+    uint64_t port_cycle;      /* the cycle in which the only port was last used */
     uint32_t n_in_flight;     /* fetches that missed */
     uint8_t line_shift;       /* from a pc to its line */
     bool can_miss, has_one_port;

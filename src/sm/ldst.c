@@ -59,13 +59,15 @@ uint32_t sm_request_missing(const struct sm_request *request) {
 
 /* ---- Ends -------------------------------------------------------------------------------------------------------- */
 
-/* The group that asked is still in its slot. A store, or a load whose result is unused, may outlive it. */
+/* Returns whether the group that asked is still in its slot. A store, or a load whose result is unused, may outlive
+ * it. */
 static bool has_owner(const struct sm *sm, const struct sm_request *request) {
     const struct sm_slot *slot = &sm->slots.slot[request->slot];
     return slot->age == request->age && slot->state != SM_SLOT_FREE;
 }
 
-/* Another access of the group writes the same registers (other rows of a large warp): they are not ready yet. */
+/* Returns whether another access of the group, for other rows of a large warp, writes the same registers. Then they are
+ * not ready yet. */
 static bool has_sibling(const struct sm *sm, const struct sm_request *request) {
     const struct divergence_group *group = sm->slots.slot[request->slot].group;
     bool is_one_bundle = group->row || group->threads;
@@ -185,8 +187,8 @@ static bool submit(struct sm *sm, uint32_t number, uint64_t cycle) {
     return true;
 }
 
-/* The same where each bank has a queue: a line whose bank is taken in this cycle lets the others pass (Meng 2010, 3.3:
- * requests that conflict are serialised). Where memory has no room, all wait. */
+/* Does the same on machines whose banks have queues. A line that finds its bank taken lets the others pass (Meng 2010,
+ * 3.3: requests that conflict are serialised). If memory has no room, all lines wait. */
 static bool submit_past_conflicts(struct sm *sm, uint32_t number, uint64_t cycle) {
     struct sm_request *request = &sm->ldst.request[number];
     for (uint64_t left = request->conflicting; left && !sm->ldst.is_refused; left &= left - 1) {

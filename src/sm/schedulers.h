@@ -1,6 +1,5 @@
-/* The warp schedulers of an SM: the state of each one's policy, and everything
- * that a policy sees of the slots. Slot s belongs to scheduler s modulo their
- * number. */
+/* The warp schedulers of an SM: the state of each one's policy, and everything that a policy sees of the slots. Slot s
+ * belongs to scheduler s modulo their number. */
 #pragma once
 
 #include "sched/sched.h"
@@ -8,13 +7,11 @@
 
 struct sm_schedulers {
     uint32_t n;
-    bool sees_waits;                                            /* the policy wants to know of every wait */
-    int continued[CONFIG_MAX_SCHEDULERS];                       /* the slot whose instruction has
-                                                                   bundles left, or SM_NO_SLOT */
-    uint64_t busy_until[CONFIG_MAX_SCHEDULERS];                 /* it issues nothing before this
-                                                                   cycle */
-    struct sched_set slots[CONFIG_MAX_SCHEDULERS];              /* of each */
-    struct sched_set stalled;                                   /* slots that, as far as the policy knows, wait */
+    bool sees_waits;                               /* the policy wants to know of every wait */
+    int continued[CONFIG_MAX_SCHEDULERS];          /* the slot whose instruction has bundles left, or SM_NO_SLOT */
+    uint64_t busy_until[CONFIG_MAX_SCHEDULERS];    /* it issues nothing before this cycle */
+    struct sched_set slots[CONFIG_MAX_SCHEDULERS]; /* of each */
+    struct sched_set stalled;                      /* slots that, as far as the policy knows, wait */
     struct sched_set next_long, next_load, waits_long, pending; /* parts of the view */
     struct sched_view view;
     struct sched_slot *slot; /* part of the view */
@@ -34,8 +31,7 @@ void sm_schedulers_reject(const struct sm_schedulers *schedulers, int picked);
 void sm_schedulers_arrive(struct sm_schedulers *schedulers, uint32_t s, const struct sm_slot *slot, uint64_t cycle);
 void sm_schedulers_leave(struct sm_schedulers *schedulers, uint32_t s);
 
-/* The slot's group starts to wait: for a long operation if is_long, for other
- * groups or a fence if is_pending. */
+/* The slot's group starts to wait: for a long operation if is_long, for other groups or a fence if is_pending. */
 static inline void sm_schedulers_stall(struct sm_schedulers *schedulers, uint32_t s, uint64_t cycle, bool is_long,
                                        bool is_pending) {
     sched_put(&schedulers->waits_long, s, is_long);

@@ -1,4 +1,4 @@
-/* Schedulers: what a policy is told, when, and with which view. */
+/* Schedulers: the calls that a policy receives, and its view in each of them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* The slots of an SM, each of which holds a group of threads: what the group
- * waits for, its scoreboard, and how far its next instruction is. */
+/* The slots of an SM. Each holds a group of threads, with its scoreboard, the reason why it waits, and the cycle from
+ * which its next instruction may issue. */
 #pragma once
 
 #include "divergence/divergence.h"
@@ -25,16 +25,14 @@ struct sm_slot {
     uint64_t result_ready;          /* latest result in flight, except memory's */
     uint64_t *register_ready;       /* scoreboard; SM_NEVER while a load is in flight */
     uint64_t wake;                  /* the cycle in which the wheel wakes it */
-    uint64_t age;                   /* identifies the group: a request may outlive the group that
-                                       made it */
+    uint64_t age;                   /* identifies the group: a request may outlive the group that made it */
     uint32_t fetch_line;            /* of the last instruction */
     uint16_t n_accesses, n_loads;   /* memory instructions in flight; those of them with a result */
     uint8_t state;                  /* enum sm_state */
     uint8_t unit, traits;           /* of the next instruction */
     uint8_t parts;                  /* parts of a machine instruction that have not been issued yet */
     bool is_draining;               /* resume() is due when it wakes */
-    bool is_continued;              /* some but not all bundles of its instruction have issued
-                                     */
+    bool is_continued;              /* some but not all bundles of its instruction have issued */
     bool waits_for_copies;          /* its next instruction waits for copies (copies.c) */
 };
 _Static_assert(sizeof(struct sm_slot) == 64, "a slot is a cache line");
@@ -42,8 +40,7 @@ _Static_assert(sizeof(struct sm_slot) == 64, "a slot is a cache line");
 struct sm_slots {
     struct sm_slot *slot;
     uint32_t n, n_words; /* slots; words of a set of slots that are in use */
-    uint32_t n_usable;   /* for models that pull blocks: as many warps as the
-                            kernel's registers allow */
+    uint32_t n_usable;   /* for models that pull blocks: as many warps as the kernel's registers allow */
     uint32_t n_in_state[SM_N_STATES];
     struct sched_set ready, occupied;
     struct sched_set next_visible; /* slots whose next instruction other SMs may observe */
@@ -57,11 +54,10 @@ void sm_slots_free(struct sm_slots *slots);
 /* Before and after a grid: sets up scoreboards of n_registers entries. */
 void sm_slots_begin(struct sm_slots *slots, uint32_t n_registers);
 void sm_slots_end(struct sm_slots *slots);
-/* Returns a free slot among every n_schedulers'th from `scheduler` on,
- * otherwise any free one, or SM_NO_SLOT if none is usable. */
+/* Returns a free slot among every n_schedulers'th from `scheduler` on, otherwise any free one, or SM_NO_SLOT if none is
+ * usable. */
 int sm_slots_find_free(const struct sm_slots *slots, uint32_t scheduler, uint32_t n_schedulers);
-/* Puts a group into a free slot, with an empty scoreboard. It does not issue
- * before cycle fetch_ready. */
+/* Puts a group into a free slot, with an empty scoreboard. It does not issue before cycle fetch_ready. */
 void sm_slots_occupy(struct sm_slots *slots, uint32_t s, struct divergence_group *group, uint64_t fetch_ready);
 void sm_slots_release(struct sm_slots *slots, uint32_t s);
 
@@ -84,8 +80,7 @@ static inline bool sm_slot_is_awake(const struct sm_slot *slot) {
     return slot->state == SM_SLOT_READY || slot->state == SM_SLOT_DEPENDENCY || slot->state == SM_SLOT_FETCH;
 }
 
-/* Returns the number of groups that may issue soon. Those that wait for memory
- * or for others may not. */
+/* Returns the number of groups that may issue soon. Those that wait for memory or for others may not. */
 static inline uint32_t sm_slots_n_awake(const struct sm_slots *slots) {
     return slots->n_in_state[SM_SLOT_READY] + slots->n_in_state[SM_SLOT_DEPENDENCY] + slots->n_in_state[SM_SLOT_FETCH];
 }

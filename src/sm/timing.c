@@ -1,7 +1,8 @@
-/* The cost of instructions. Lowering (isa/isa.h) names the unit, the rate and the latency of arithmetic; the machine
- * has the numbers. Memory accesses go to the load/store unit, products of matrices to their own, everything else to the
- * ALU lanes. A sequence passes through its unit several times. Where every lane has an SFU, as on machines whose papers
- * let every lane do everything, it holds them no longer than any other instruction. */
+/* Costs of instructions. Lowering (isa/isa.h) names the unit, the rate and the latency of arithmetic, and the machine
+ * supplies the numbers. Memory accesses use the load/store unit, matrix products the matrix unit, and all other
+ * instructions the ALU lanes. A sequence passes through its unit several times. Some papers assume lanes that can do
+ * everything. On their machines every lane has an SFU, and a sequence occupies it no longer than any other instruction
+ * does. */
 #include "sm/timing.h"
 
 #include <math.h>
@@ -36,7 +37,7 @@ static enum sm_unit unit_of(const struct config_machine *machine, enum isa_unit 
     return SM_UNIT_ALU;
 }
 
-/* For how long one pass through its lanes occupies them. */
+/* Returns the cycles for which one pass through the lanes occupies them. */
 static uint16_t occupancy_of(const struct config_machine *machine, enum isa_unit lanes) {
     switch (lanes) {
     case ISA_UNIT_ALU:
@@ -99,8 +100,9 @@ static void cost_of_arithmetic(const struct config_machine *machine, const struc
         timing->latency_cycles = timing->occupancy_cycles = 0;
 }
 
-/* Products of matrices. The unit's rate is that of 16-bit elements; narrower ones are faster in proportion, f64 is as
- * slow as on the GPUs that have it (NVIDIA A100 and H100 white papers). A sparse A has half of the products. */
+/* Matrix products. The unit's rate is stated for 16-bit elements. Narrower elements are faster in proportion, and f64
+ * is as slow as on the GPUs that support it (NVIDIA A100 and H100 white papers). A sparse A has half of the products.
+ */
 static void cost_of_matrices(const struct config_machine *machine, const struct ptx_instruction *insn,
                              struct sm_timing *timing) {
     enum { F64_BITS = 256 };
@@ -121,8 +123,8 @@ static bool is_store(const struct exec_insn *insn, const struct ptx_instruction 
     return is_matrix || insn->opcode == PTX_OP_ST || insn->opcode == PTX_OP_SUST || insn->opcode == PTX_OP_COND_ACC;
 }
 
-/* Loads that see what other SMs have written, or that are to leave the L1 as it is: where the H200 has them from the
- * L2 (operator). */
+/* Returns whether a load bypasses the L1, either because it must see stores of other SMs or because it must not change
+ * the L1. The H200 serves these loads from the L2 (bench/hardware: operator). */
 static bool passes_l1(const struct exec_insn *insn, const struct ptx_instruction *source) {
     bool is_copy = source->opcode == PTX_OP_CP;
     if (insn->opcode == PTX_OP_LD && (ptx_has(source, PTX_MOD_LU) || ptx_has(source, PTX_MOD_L1_NO_ALLOCATE)))
@@ -163,7 +165,7 @@ static void cost_of_access(const struct config_machine *machine, const struct ex
         break;
     case PTX_SPACE_SHARED:
         timing->access = SM_ACCESS_SHARED;
-        if (source && source->matrix) /* where a model executes it, which knows no bank conflicts */
+        if (source && source->matrix) /* a model that executes it itself counts no bank conflicts */
             timing->latency_cycles = (uint16_t)machine->shared.latency_cycles;
         break;
     case PTX_SPACE_LOCAL:
@@ -175,7 +177,7 @@ static void cost_of_access(const struct config_machine *machine, const struct ex
     }
 }
 
-/* The adders over a row's predicates precede the pipeline's own work: cond_acc then adds and stores like any store,
+/* The adders over a row's predicates come before the pipeline. After them cond_acc adds and stores like any store, and
  * tree_traverse adds like any addition (Narasiman 2014, 7.1 and 7.2.1). */
 static uint16_t prefix_cycles(const struct config_machine *machine, const struct exec_insn *insn) {
     bool sums_predicates = insn->opcode == PTX_OP_COND_ACC || insn->opcode == PTX_OP_TREE_TRAVERSE;
@@ -270,8 +272,9 @@ static void cost(const struct config_machine *machine, const struct exec_insn *i
         (is_other_access && !timing->is_load) || insn->kind == EXEC_KIND_CALL_BUILTIN || insn->kind == EXEC_KIND_TRAP;
 }
 
-/* The scoreboard tracks virtual registers. Registers that are never live at the same time share a place; tracking
- * places would make independent instructions wait for each other. Each function has its own range of numbers. */
+/* The scoreboard tracks virtual registers. Registers that are never live at the same time use the same place, so
+ * tracking places would make independent instructions wait for each other. Each function has its own range of numbers.
+ */
 struct collector {
     uint32_t reg[MOST_REGISTERS];
     uint32_t n, limit, first;
@@ -284,7 +287,7 @@ static void collect(void *user, uint32_t register_id, bool is_write) {
         collector->reg[collector->n++] = collector->first + register_id;
 }
 
-/* Only matrix instructions have more registers than a record holds. Of a call with more, the first count. */
+/* Only matrix instructions have more registers than a record holds. For a call with more, only the first ones count. */
 static void collect_registers(struct sm_program *program, const struct ptx_instruction *insn,
                               struct sm_timing *timing) {
     struct collector collector = {
@@ -310,9 +313,9 @@ static void set_traits(struct sm_timing *timing) {
                                timing->is_visible_to_others * VISIBLE);
 }
 
-/* Instructions that two units can execute go where less has been to do in the basic block. */
-static void share_units(const struct exec_function *function, const struct isa_insn *lowered,
-                        struct sm_timing *timing) {
+/* Sends each instruction that two units can execute to the one with less work so far in the basic block. */
+static void balance_units(const struct exec_function *function, const struct isa_insn *lowered,
+                          struct sm_timing *timing) {
     const struct ptx_analysis *analysis = function->analysis;
     for (uint32_t b = 0; b + 1 < analysis->n_blocks; b++) {
         uint32_t busy[2] = {0}; /* SM_UNIT_ALU, SM_UNIT_MULTIPLY */
@@ -329,7 +332,7 @@ static void share_units(const struct exec_function *function, const struct isa_i
 }
 
 struct sm_program *sm_program_new(const struct exec_program *exec, const struct config_machine *machine) {
-    static const struct isa_insn added = {.parts = ISA_PARTS, .passes = 1}; /* by the linker */
+    static const struct isa_insn added = {.parts = ISA_PARTS, .passes = 1}; /* an instruction that the linker added */
     struct sm_program *program = base_allocate(1, sizeof *program);
     program->exec = exec;
     program->timing = base_allocate_aligned((exec->n_insns + 1) * sizeof *program->timing);
@@ -351,7 +354,7 @@ struct sm_program *sm_program_new(const struct exec_program *exec, const struct 
                 collect_registers(program, exec->source[pc], &program->timing[pc]);
         }
         if (machine->sm.multiply_width)
-            share_units(function, lowered, program->timing);
+            balance_units(function, lowered, program->timing);
         program->n_registers += function->ptx->n_registers;
         free(lowered);
     }

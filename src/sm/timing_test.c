@@ -68,7 +68,7 @@ static const char matrices[] =
     "movmatrix.sync.aligned.m8n8.trans.b16 %r0, %r1;\n"           /* 6 */
     "ret;\n}\n";
 
-/* Before the barrier, what passes the L1. */
+/* The loads before the barrier bypass the L1. */
 static const char loads[] = ".version 7.8\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n"
                             ".reg .b32 %r<5>; .reg .b64 %d<3>; .shared .align 16 .b32 s[32];\n"
                             "ld.global.cg.u32 %r1, [%d1];\n"

@@ -1,4 +1,4 @@
-/* Functional units: who owns them, and which slots they hold back while they are busy. */
+/* Functional units: their owners, and the slots that they hold back while they are busy. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
