@@ -71,6 +71,7 @@ struct gpu_kernel {
     struct gpu_module *module;
     const struct ptx_function *function;
     struct exec_program *program; /* linked at first use */
+    struct sm_program *costs;     /* on the device's machine, from the first timed launch on */
     uint32_t most_dynamic_shared_bytes;
 };
 

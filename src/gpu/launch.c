@@ -83,7 +83,7 @@ static bool run(struct gpu *gpu, const struct gpu_launch *launch, uint64_t works
         grid.profile =
             exec_profile_new(program, n_threads, exec_shape_blocks(&grid.shape) * n_threads, gpu->config.records_lines);
     uint64_t start = gpu_host_clock_ns();
-    bool is_done = is_timed ? gpu_run_timed(gpu, gpu->timed, &grid, record, error)
+    bool is_done = is_timed ? gpu_run_timed(gpu, launch->kernel, &grid, record, error)
                             : gpu_run_functional(gpu, &grid, &record->counters, error);
     record->host_seconds = (double)(gpu_host_clock_ns() - start) * 1e-9;
     gpu_add_to_totals(gpu, record);

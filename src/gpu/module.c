@@ -8,6 +8,7 @@
 #include "config/machine.h"
 #include "gpu/internal.h"
 #include "isa/isa.h"
+#include "sm/timing.h"
 
 struct symbol {
     const struct ptx_variable *variable;
@@ -120,7 +121,8 @@ static struct gpu_module *place_module(struct gpu *gpu, struct ptx_module *ptx, 
     for_each_variable(ptx, relocate_variable, &loading);
     for (uint32_t i = 0; i < ptx->n_functions; i++)
         if (ptx->function[i]->is_entry)
-            module->kernel[i] = (struct gpu_kernel){module, ptx->function[i], NULL, UINT32_MAX};
+            module->kernel[i] = (struct gpu_kernel){
+                .module = module, .function = ptx->function[i], .most_dynamic_shared_bytes = UINT32_MAX};
     if (messages->n_errors > n_errors) {
         gpu_module_unload(gpu, module);
         return NULL;
@@ -190,8 +192,10 @@ void gpu_module_unload(struct gpu *gpu, struct gpu_module *module) {
         else
             gpu_texture_free(gpu, module->symbol[i].address);
     }
-    for (uint32_t i = 0; i < module->ptx->n_functions; i++)
+    for (uint32_t i = 0; i < module->ptx->n_functions; i++) {
+        sm_program_free(module->kernel[i].costs);
         exec_program_free(module->kernel[i].program);
+    }
     ptx_module_free(module->ptx);
     free(module->symbol);
     free(module->kernel);

@@ -373,9 +373,9 @@ static void end(struct gpu_run *run, const struct before *before, struct gpu_lau
         record->active_lanes[i] -= before->active_lanes[i];
 }
 
-bool gpu_run_timed(struct gpu *gpu, struct gpu_timed *timed, const struct exec_grid *grid,
+bool gpu_run_timed(struct gpu *gpu, struct gpu_kernel *kernel, const struct exec_grid *grid,
                    struct gpu_launch_record *record, struct gpu_error *error) {
-    struct sm_program *program = sm_program_new(grid->program, &timed->machine);
+    struct gpu_timed *timed = gpu->timed;
     struct before before = {0};
     struct gpu_sampler sampler;
     bool is_observed = timed->trace || gpu->config.records_lines;
@@ -393,11 +393,12 @@ bool gpu_run_timed(struct gpu *gpu, struct gpu_timed *timed, const struct exec_g
     };
     timed->run = &run;
     gpu_progress_start(&run.progress);
-    prepare(&run, program, record->kernel);
+    if (!kernel->costs)
+        kernel->costs = sm_program_new(grid->program, &timed->machine);
+    prepare(&run, kernel->costs, record->kernel);
     begin(&run, &sampler, record, &before);
     bool is_done = run_blocks(&run, &before);
     end(&run, &before, record, is_done);
-    sm_program_free(program);
     if (!is_done)
         renew(timed);
     return is_done;

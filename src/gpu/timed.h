@@ -21,7 +21,7 @@ uint64_t gpu_timed_ns(const struct gpu_timed *timed); /* simulated time since th
 /* Returns false, with the error set, if the divergence model refuses the program. */
 bool gpu_timed_accepts(const struct gpu_timed *timed, const struct exec_program *program, struct gpu_error *error);
 /* Fills the record's counters, histogram and series. */
-bool gpu_run_timed(struct gpu *gpu, struct gpu_timed *timed, const struct exec_grid *grid,
+bool gpu_run_timed(struct gpu *gpu, struct gpu_kernel *kernel, const struct exec_grid *grid,
                    struct gpu_launch_record *record, struct gpu_error *error);
 
 /* energy.c: fills the counters energy_* from the others. */
