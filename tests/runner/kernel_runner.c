@@ -240,7 +240,7 @@ static int usage(void) {
 
 static void time_on_default_machine(const char *model, const char *n_threads) {
     char config[256];
-    snprintf(config, sizeof config, "{\"machine\": \"divergence: %s\\nsm:\\n  matrix_rate: 256\\n\", \"threads\": %s}",
+    snprintf(config, sizeof config, "{\"machine\": \"divergence: %s\\nmatrix:\\n  rate: 256\\n\", \"threads\": %s}",
              model, n_threads);
     setenv("HEDDLE_CONFIG", config, 1);
 }
