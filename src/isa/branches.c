@@ -1,5 +1,5 @@
-/* Branches. A branch over few instructions becomes predicates of these instructions. Where threads may go different
- * ways, an instruction before the branch names the place where they meet again, and one at that place waits for them.
+/* Branches. A branch over few instructions becomes predicates of these instructions. If threads may go different ways
+ * at a branch, one instruction before it names the place where they meet again, and one at that place waits for them.
  */
 #include "isa/internal.h"
 
@@ -72,7 +72,7 @@ void isa_convert_branches(struct isa_code *code) {
     }
 }
 
-/* Whether threads that come here end without doing anything else. */
+/* Returns whether threads that come here end without doing anything else. */
 static bool is_end(const struct isa_code *code, uint32_t at) {
     return at >= code->n || isa_source(code, at)->opcode == PTX_OP_RET || isa_source(code, at)->opcode == PTX_OP_EXIT;
 }

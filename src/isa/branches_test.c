@@ -1,4 +1,4 @@
-/* Branches that become predicates, and instructions around those that do not. */
+/* Tests of branches that become predicates, and of the instructions around those that do not. */
 #include "isa/fixture.h"
 
 static struct fixture convert(const char *body) {

@@ -60,7 +60,7 @@ bool isa_reads_as_address(const struct ptx_instruction *insn, uint32_t r) {
     return is_base;
 }
 
-/* Whether this use of a 64-bit register needs only its lower half. */
+/* Returns whether this use of a 64-bit register needs only its lower half. */
 static bool is_short_use(const struct isa_code *code, const struct ptx_instruction *insn, uint32_t r) {
     uint32_t result = isa_result(insn);
     switch (insn->opcode) {

@@ -1,5 +1,5 @@
-/* What an instruction costs by itself, before anything is folded. The lengths of sequences are those that
- * ptxas 13.0 emits for one instruction on operands it knows nothing about, without the path for rare operands. */
+/* The cost of a single instruction, before anything is folded. The lengths of sequences are those that ptxas 13.0 emits
+ * for one instruction on unknown operands, without the path for rare operands. */
 #include "isa/internal.h"
 
 /* A constant that is stored must be in a register. */
@@ -54,8 +54,8 @@ static bool is_loop_invariant(const struct isa_code *code, const struct ptx_oper
            analysis->block[analysis->block_of[definition]].loop_header != header;
 }
 
-/* Whether an earlier division of the block, or of one that dominates it, has the same divisor: its reciprocal is
- * there. */
+/* Returns whether an earlier division of the block, or of one that dominates it, has the same divisor, so that the
+ * reciprocal exists already. */
 static bool is_repeated(const struct isa_code *code, uint32_t i) {
     const struct ptx_instruction *insn = isa_source(code, i);
     const struct ptx_analysis *analysis = code->analysis;

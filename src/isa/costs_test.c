@@ -1,4 +1,4 @@
-/* Machine instructions of single PTX instructions, against what ptxas makes of them for sm_90. */
+/* Tests of the cost of single PTX instructions: as many machine instructions as ptxas emits for sm_90. */
 #include "isa/fixture.h"
 
 static void sequences_have_their_length(void **state) {

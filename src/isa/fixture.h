@@ -1,4 +1,4 @@
-/* For the tests of passes: a kernel from the text of its body, and what a pass makes of it. */
+/* For the tests of passes: makes a kernel from the text of its body, and checks the result of a pass. */
 #pragma once
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
-/* Instructions that become a part of another one: products of sums, additions of three-input additions and of the
- * offsets of addresses, logic of three-input logic, signs of operands, predicates of comparisons. */
+/* Folds instructions into others: products into sums, additions into three-input additions and into the offsets of
+ * addresses, logic into three-input logic, signs into operands, predicates into comparisons. */
 #include "isa/internal.h"
 
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static bool is_sum(const struct ptx_instruction *insn) {
     return insn->opcode == PTX_OP_ADD || insn->opcode == PTX_OP_SUB;
 }
 
-/* Whether every reader of the register satisfies the test. */
+/* Returns whether every reader of the register satisfies the test. */
 static bool all_uses(const struct isa_code *code, uint32_t r,
                      bool (*test)(const struct isa_code *code, const struct ptx_instruction *insn, uint32_t r)) {
     for (uint32_t u = code->first_use[r]; u < code->first_use[r + 1]; u++)
@@ -110,7 +110,7 @@ enum { MOST_ALIGNMENT = 16, DEEPEST = 8 };
 
 static uint32_t alignment_of(const struct isa_code *code, uint32_t r, unsigned depth);
 
-/* Returns a power of two that divides what the instruction computes, at most 16. */
+/* Returns a power of two, at most 16, that divides the result of the instruction. */
 static uint32_t alignment_by(const struct isa_code *code, const struct ptx_instruction *insn, unsigned depth) {
     const struct ptx_operand *a = &insn->operand[1], *b = &insn->operand[2];
     uint64_t factor = 1;
@@ -145,7 +145,7 @@ static uint32_t alignment_by(const struct isa_code *code, const struct ptx_instr
     return (uint32_t)(factor < MOST_ALIGNMENT ? factor : MOST_ALIGNMENT);
 }
 
-/* Returns what the instruction adds to the register, if it does nothing else; otherwise 0. */
+/* Returns the constant that the instruction adds to the register, if it does only that; otherwise 0. */
 static uint64_t step_of(const struct ptx_instruction *insn, uint32_t r) {
     return insn->opcode == PTX_OP_ADD && insn->operand[1].kind == PTX_OPERAND_REGISTER &&
                    insn->operand[1].register_id == r && insn->operand[2].kind == PTX_OPERAND_INTEGER
@@ -153,8 +153,8 @@ static uint64_t step_of(const struct ptx_instruction *insn, uint32_t r) {
                : 0;
 }
 
-/* Returns a power of two that divides every value of the register, at most 16. The register has one definition, or it
- * is a pointer that loops move on: as aligned as its first value and the steps. */
+/* Returns a power of two, at most 16, that divides every value of the register. The register has one definition, or it
+ * is a pointer that loops advance; then it is as aligned as its first value and the steps. */
 static uint32_t alignment_of(const struct isa_code *code, uint32_t r, unsigned depth) {
     const struct ptx_instruction *first = NULL;
     uint64_t steps = MOST_ALIGNMENT;
@@ -183,7 +183,7 @@ static bool is_word_load(const struct ptx_instruction *insn) {
            insn->operand[1].register_id != PTX_NO_INDEX;
 }
 
-/* Whether loads after this instruction may see other values than before. */
+/* Returns whether loads after this instruction may see other values than before. */
 static bool ends_group(const struct ptx_instruction *insn) {
     return insn->opcode == PTX_OP_ST || insn->opcode == PTX_OP_ATOM || insn->opcode == PTX_OP_RED ||
            ptx_opcode_family(insn->opcode) == PTX_FAMILY_CONTROL;

@@ -1,4 +1,4 @@
-/* Instructions that become a part of another one, against what ptxas makes of them for sm_90. */
+/* Tests of folded instructions: as many machine instructions as ptxas emits for sm_90. */
 #include "isa/fixture.h"
 
 static struct fixture fold(const char *body) {

@@ -1,4 +1,4 @@
-/* What a function needs around its own instructions: a kernel's beginning, and registers that are kept across calls. */
+/* Instructions around a function's own: the beginning of a kernel, and registers that are kept across calls. */
 #include "isa/internal.h"
 
 static bool uses_global_memory(const struct isa_code *code) {
@@ -15,7 +15,7 @@ void isa_add_prologue(struct isa_code *code) {
         code->insn[0].parts = (uint16_t)(code->insn[0].parts + ISA_PARTS * (1 + uses_global_memory(code)));
 }
 
-/* Whether the register is written before the call and read after it, in the order of the text. */
+/* Returns whether the register is written before the call and read after it, in the order of the text. */
 static bool lives_across(const struct isa_code *code, uint32_t r, uint32_t call) {
     bool is_read = false;
     for (uint32_t u = code->first_use[r]; u < code->first_use[r + 1] && !is_read; u++)
@@ -35,8 +35,8 @@ static bool calls_others(const struct isa_code *code) {
     return false;
 }
 
-/* A function that calls others keeps what it needs after a call, and where to return to, in registers that it stores at
- * its beginning and loads at its end. */
+/* A function that calls others keeps its return address and the values it needs after a call in registers, which it
+ * stores at its beginning and loads at its end. */
 void isa_add_frame(struct isa_code *code) {
     enum { RETURN_ADDRESS = 2, STACK_POINTER = 1, MOST = 64 };
     if (code->function->is_entry || !calls_others(code))

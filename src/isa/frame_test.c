@@ -1,4 +1,4 @@
-/* What a function needs around its own instructions. */
+/* Tests of the instructions around a function's own. */
 #include "isa/fixture.h"
 
 /* Two registers and the return address are stored at the beginning and loaded at the end. */

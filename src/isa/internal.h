@@ -1,4 +1,5 @@
-/* The passes and what they share: the function, who defines and reads each register, and the instructions so far. */
+/* The passes and their common data: the function, the instructions that define and read each register, and the machine
+ * instructions found so far. */
 #pragma once
 
 #include "isa/isa.h"
@@ -16,10 +17,10 @@ struct isa_code {
     /* Per register: */
     uint32_t *n_definitions, *definition; /* definition: the last one in the text */
     uint32_t *use, *first_use;            /* instructions that read it: use[first_use[r]] to use[first_use[r + 1]] */
-    bool *is_short; /* 64 bits of which only the lower 32 matter: addresses in shared or local memory */
+    bool *is_short; /* 64 bits, but only the lower 32 matter: addresses in shared or local memory */
 };
 
-/* When a compiler does what the passes do. Lengths are in machine instructions. */
+/* The limits of a compiler, which the passes follow. Lengths are in machine instructions. */
 struct isa_compiler {
     struct {
         uint32_t times;         /* that a loop's body is repeated if its iterations are known only at run time */
@@ -56,7 +57,7 @@ struct isa_target {
 #include "config/targets.def"
 #undef CONFIG_TARGET
 
-/* What the targets that a compiler serves share. */
+/* Common parts of the targets with a compiler. */
 extern const struct isa_compiler isa_ptxas; /* ptxas.c */
 
 /* ---- Questions --------------------------------------------------------------------------------------------------- */
@@ -138,7 +139,7 @@ void isa_schedule(const struct isa_target *target, struct ptx_function *function
 /* code.c: each instruction at its own cost. isa_code_free() leaves the instructions if they were taken. */
 struct isa_code isa_code_new(const struct isa_target *target, const struct ptx_analysis *analysis);
 void isa_code_free(struct isa_code *code);
-/* lower.c: the code up to the branches, which is what rewriting passes look at */
+/* lower.c: the code up to the branches, for rewriting passes */
 struct isa_code isa_estimate(const struct isa_target *target, const struct ptx_analysis *analysis);
 
 void isa_fold(struct isa_code *code);             /* fold.c: instructions that become a part of another one */
@@ -159,9 +160,9 @@ static inline void isa_use(struct isa_insn *insn, enum isa_unit unit, enum isa_l
 bool isa_multiplies(const struct ptx_instruction *insn);  /* products, of integers or not */
 bool isa_converts(const struct ptx_instruction *insn);    /* to or from floating-point numbers */
 bool isa_counts_bits(const struct ptx_instruction *insn); /* or turns them round */
-/* Products of which the upper half matters take two passes. */
+/* Products whose upper half matters take two passes. */
 void isa_take_twice_if_long(const struct ptx_instruction *source, struct isa_insn *insn);
-/* sm_89.c: the unit of what is neither converted nor counted */
+/* sm_89.c: the unit of arithmetic other than conversions and counts of bits */
 void isa_choose_half(const struct ptx_instruction *source, struct isa_insn *insn);
 
 /* ---- Costs and loops --------------------------------------------------------------------------------------------- */

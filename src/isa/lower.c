@@ -1,6 +1,6 @@
-/* The passes. What they leave out: code that moves between blocks, values that are computed twice in the PTX and once
- * in machine code (but for loads from shared memory), spilled registers, the rare paths of divisions and square roots,
- * and functions that a compiler would put in line. */
+/* The list of passes. They do not model code that moves between blocks, values that the PTX computes twice and machine
+ * code once (except loads from shared memory), spilled registers, the rare paths of divisions and square roots, and
+ * functions that a compiler would inline. */
 #include "isa/internal.h"
 
 void isa_rewrite(const struct isa_target *target, struct ptx_function *function, struct base_arena *arena) {

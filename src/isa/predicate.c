@@ -1,7 +1,7 @@
-/* Short branches over loads become predicates. Predication merges the instructions into the surrounding block, so that
- * the loads of several such branches overlap: the borders of a tile, for example, each under a condition of its own.
- * The branch disappears and the instructions after it get its guard, negated. Every thread executes the same
- * instructions as before. */
+/* Short branches over loads become predicates. Predication merges the instructions into the surrounding block, so the
+ * loads of several such branches overlap. An example is the borders of a tile, each under its own condition. The branch
+ * disappears, and the instructions after it get its negated guard. Every thread executes the same instructions as
+ * before. */
 #include <stdlib.h>
 
 #include "base/memory.h"

@@ -1,4 +1,4 @@
-/* Short branches over loads become predicates; others stay. */
+/* Tests that short branches over loads become predicates, and that others stay. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* The target of machines whose papers count PTX instructions: one is one machine instruction. */
+/* The target of machines whose papers count PTX instructions: each PTX instruction is one machine instruction. */
 #include "isa/internal.h"
 
 static unsigned cost(const struct isa_code *code, uint32_t i) {

@@ -1,13 +1,13 @@
-/* Words of shared memory that a basic block loads twice. PTX repeats such loads around inline assembler, because LLVM
- * moves no load across it; machine code loads once. The second load becomes a move of the first one's result, unless
- * something between them may change the word. */
+/* Removes repeated loads from shared memory. PTX repeats loads of the same word in a basic block around inline
+ * assembler, because LLVM moves no load across it. Machine code loads the word once. The second load becomes a move of
+ * the first one's result, unless something between them may change the word. */
 #include <string.h>
 
 #include "isa/internal.h"
 
 enum { MOST_KNOWN = 64 };
 
-/* Loads of the block whose values are still in registers, and right. */
+/* Loads of the block whose values are still valid, and in registers. */
 struct known {
     const struct ptx_instruction *load[MOST_KNOWN];
     uint32_t n;
@@ -22,7 +22,7 @@ static bool is_plain_load(const struct ptx_instruction *insn) {
            insn->operand[0].kind == PTX_OPERAND_REGISTER;
 }
 
-/* Whether words may have other values after the instruction than before. */
+/* Returns whether words may have other values after the instruction than before. */
 static bool may_change_words(const struct ptx_instruction *insn) {
     switch (ptx_opcode_family(insn->opcode)) {
     case PTX_FAMILY_INTEGER:
@@ -50,7 +50,7 @@ static const struct ptx_instruction *find_known(const struct known *known, const
     return NULL;
 }
 
-/* A register gets another value: what it held, or what its address pointed to, is not known any more. */
+/* A register gets another value: forgets the loads whose result or address it held. */
 static void forget(void *user, uint32_t r, bool is_write) {
     struct known *known = user;
     uint32_t n = 0;

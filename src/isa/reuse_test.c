@@ -1,4 +1,4 @@
-/* Words of shared memory that a basic block loads twice. */
+/* Tests of repeated loads from shared memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,14 +1,13 @@
-/* The order of instructions. A compiler moves loads up, so that the loads of a basic block wait together, and it puts
- * other instructions between one and the next that needs its result. This pass reorders each block by list scheduling:
- * first the loads, the instructions that compute their addresses, and the branch condition, as far as registers and
- * memory allow; then the earliest ready instruction. Every thread computes the same as before: an instruction stays
- * after those whose results it reads, whose operands or results it overwrites, and whose accesses it must not overtake.
+/* The order of instructions. A compiler moves loads up, so that the loads of a basic block wait together, and places
+ * other instructions between a result and its first use. This pass reorders each block by list scheduling. Loads, the
+ * instructions that compute their addresses, and the branch condition come first, as far as registers and memory allow;
+ * then the earliest ready instruction. Every thread computes the same as before: an instruction stays after those whose
+ * results it reads, whose operands or results it overwrites, and whose accesses it must not overtake.
  *
- * Registers are limited. ptxas keeps a function to 32 registers, with which an SM of sm_90 is full of threads, wherever
- * the function can do with so many (of 159 kernels, 27 have exactly 32, and eleven more). Loads then wait until
- * registers are free.
+ * Registers are limited. With 32 registers an SM of sm_90 is full of threads. ptxas keeps a function to that number
+ * wherever it can: of 159 kernels, 27 have exactly 32, and eleven have more. Loads then wait until registers are free.
  *
- * What it leaves out: nothing crosses a block. */
+ * No instruction moves to another block. */
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -38,8 +37,8 @@ struct ordering {
     bool *is_live, *lives_on; /* per register: now; after the block */
     bool *is_loaded;          /* per register: a load of the block writes it */
     int32_t pressure, limit;  /* machine registers: live now; at most */
-    int32_t loaded;           /* those of them that hold what loads of the block brought */
-    int32_t room;             /* for what the block computes besides: loads leave it free */
+    int32_t loaded;           /* those of them that hold results of the block's loads */
+    int32_t room;             /* registers that loads leave free for the block's other results */
     int32_t change;           /* of the pressure by the instruction that is visited */
 };
 
@@ -148,7 +147,7 @@ static uint64_t access_bytes(const struct ptx_instruction *insn) {
     return insn->n_types ? (uint64_t)insn->vector * ptx_type_bits(insn->type[0]) / 8 : UINT32_MAX;
 }
 
-/* Whether two plain accesses with the same base register, unchanged between them, are of different bytes. */
+/* Returns whether two plain accesses with the same base register, unchanged between them, access different bytes. */
 static bool are_apart(const struct ordering *ordering, uint32_t a, uint32_t b) {
     const struct ptx_instruction *first = &ordering->function->instruction[ordering->first + a];
     const struct ptx_instruction *second = &ordering->function->instruction[ordering->first + b];
@@ -164,8 +163,8 @@ static bool are_apart(const struct ordering *ordering, uint32_t a, uint32_t b) {
            y->offset + (int64_t)access_bytes(second) <= x->offset;
 }
 
-/* Whether one of two accesses must stay before the other. Different memories hold different data; constants, parameters
- * and what is read through the cache for constants do not change. */
+/* Returns whether one of two accesses must stay before the other. Different memories hold different data. Constants,
+ * parameters, and data read through the cache for constants do not change. */
 static bool may_meet(const struct ordering *ordering, uint32_t a, uint32_t b) {
     const struct ptx_instruction *first = &ordering->function->instruction[ordering->first + a];
     const struct ptx_instruction *second = &ordering->function->instruction[ordering->first + b];
@@ -207,7 +206,7 @@ static void find_edges(struct ordering *ordering) {
     }
 }
 
-/* The comparison that decides over the branch at the block's end; ISA_NONE: there is no such. */
+/* Returns the comparison that decides the branch at the block's end, or ISA_NONE. */
 static uint32_t find_condition(const struct ordering *ordering) {
     const struct ptx_instruction *block = &ordering->function->instruction[ordering->first];
     const struct ptx_instruction *last = &block[ordering->count - 1];
@@ -223,8 +222,8 @@ static bool is_slow_load(const struct ptx_instruction *insn) {
     return is_load(insn) && insn->space != PTX_SPACE_PARAM && insn->space != PTX_SPACE_CONST;
 }
 
-/* Loads from memory, the condition of the branch, and what they wait for; all of a block waits for an instruction that
- * nothing moves across, and that says nothing. */
+/* Marks loads from memory, the condition of the branch, and the instructions that they wait for. One that nothing
+ * moves across does not count as waiting: everything in the block waits for it. */
 static void find_early(struct ordering *ordering) {
     uint32_t condition = find_condition(ordering);
     for (uint32_t i = ordering->count; i-- > 0;) {
@@ -237,7 +236,7 @@ static void find_early(struct ordering *ordering) {
     }
 }
 
-/* Estimated cycles until a result can be used; what counts is the order of magnitude. */
+/* Estimates the cycles until a result can be used. Only the order of magnitude matters. */
 static uint32_t latency_of(const struct ptx_instruction *insn) {
     enum { ARITHMETIC = 4, SPECIAL = 18, SHARED = 24, MEMORY = 200 };
     switch (insn->opcode) {
@@ -310,7 +309,7 @@ static bool lives_on(const struct ordering *ordering, const struct ptx_block *bl
     return false;
 }
 
-/* What is live at the block's start and its end. */
+/* Finds the registers that are live at the block's start and its end. */
 static void begin_pressure(struct ordering *ordering, uint32_t b) {
     const struct ptx_analysis *analysis = ordering->analysis;
     const struct ptx_block *block = &analysis->block[b];
@@ -354,7 +353,7 @@ static void estimate_register(void *user, uint32_t r, bool is_write) {
         ordering->change += ordering->words[r];
 }
 
-/* Returns by how many registers the instruction changes what is live. */
+/* Returns by how many machine registers the instruction changes the pressure. */
 static int32_t change_by(struct ordering *ordering, uint32_t i) {
     ordering->change = 0;
     ptx_for_each_register(&ordering->function->instruction[ordering->first + i], estimate_register, ordering);
@@ -366,7 +365,7 @@ static void note_loaded(void *user, uint32_t r, bool is_write) {
     ordering->is_loaded[r] |= is_write;
 }
 
-/* What the block needs in the order of the text, apart from what loads bring. */
+/* Finds the registers that the block needs in the order of the text, apart from results of loads. */
 static void find_room(struct ordering *ordering, uint32_t b) {
     const struct ptx_block *block = &ordering->analysis->block[b];
     for (uint32_t i = block->first; i < block->first + block->count; i++)
@@ -382,7 +381,7 @@ static void find_room(struct ordering *ordering, uint32_t b) {
     visit_block(ordering, block, forget_uses);
 }
 
-/* The most registers of the text as it is decide over the limit. */
+/* Sets the limit: the most registers that the text needs in its own order, but at least `least`. */
 static void find_limit(struct ordering *ordering, int32_t least) {
     const struct ptx_analysis *analysis = ordering->analysis;
     ordering->limit = least;
@@ -417,8 +416,8 @@ static uint32_t choose_sparingly(struct ordering *ordering, const bool *is_taken
     return first;
 }
 
-/* Takes the first early instruction that waits for no other, if there are registers for it; otherwise, of the next
- * ones, the first whose operands are there by now, or will be there first. */
+/* Takes the first early instruction that waits for no other, if there are registers for it. Otherwise takes, among the
+ * next ones, the first whose operands are ready, or will be ready first. */
 static uint32_t choose(struct ordering *ordering, const bool *is_taken, uint32_t *next_early, uint32_t *next_any,
                        uint32_t now) {
     enum { WINDOW = 48 };

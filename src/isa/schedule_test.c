@@ -1,4 +1,4 @@
-/* The order of instructions: loads go up, and nothing overtakes what it depends on. */
+/* Tests of the order of instructions: loads move up, and no instruction overtakes one that it depends on. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,9 +1,9 @@
 /* sm_80: Ampere, such as the A100. */
 #include "isa/internal.h"
 
-/* Each scheduler has 16 lanes for single precision and products of integers, and 16 for everything else that is not
- * special; both work at the same time (NVIDIA A100 white paper; CUDA C++ Programming Guide 13.0, throughput of compute
- * capability 8.0). */
+/* Each scheduler has 16 lanes for single precision and products of integers, and 16 for everything else except special
+ * functions. Both work at the same time (NVIDIA A100 white paper; CUDA C++ Programming Guide 13.0, throughput of
+ * compute capability 8.0). */
 static void choose_unit(const struct ptx_instruction *source, struct isa_insn *insn) {
     bool is_sum = source->opcode == PTX_OP_ADD || source->opcode == PTX_OP_SUB || source->opcode == PTX_OP_FMA;
     if (isa_converts(source) || isa_counts_bits(source)) {

@@ -29,8 +29,8 @@ static bool is_logic_or_comparison(const struct ptx_instruction *insn) {
 }
 
 /* Each scheduler has 16 lanes for comparisons, selections, shifts, permutations, minima and logic (MULTIPLY), and 32
- * for single precision, of which 16 multiply integers meanwhile (ALU). ptxas writes a sum of integers for either, so
- * that both are in use (bench/hardware: op_setp_selp, op_shf, op_prmt, op_imin_iadd, op_imad, op_iadd_xor,
+ * for single precision (ALU). 16 of the 32 can multiply integers meanwhile. ptxas writes sums of integers for either
+ * kind, so that both are in use (bench/hardware: op_setp_selp, op_shf, op_prmt, op_imin_iadd, op_imad, op_iadd_xor,
  * pair_ffma+imad, pair_ffma+shf). */
 void isa_choose_half(const struct ptx_instruction *source, struct isa_insn *insn) {
     bool is_sum = source->opcode == PTX_OP_ADD || source->opcode == PTX_OP_SUB;

@@ -1,4 +1,4 @@
-/* The list of targets, and that each has an answer for everything. */
+/* Tests that the list of targets is complete, and that each target has an answer for every instruction. */
 #include "isa/fixture.h"
 
 #include "config/config.h"

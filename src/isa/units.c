@@ -1,5 +1,6 @@
 /* The units that execute instructions. Special functions and divisions go to the SFU, double precision to its own unit,
- * and everything else where the target says. What every GPU since sm_80 does beside arithmetic is here, too. */
+ * and everything else where the target says. Instructions other than arithmetic, which all GPUs since sm_80 treat
+ * alike, are here too. */
 #include "isa/internal.h"
 
 /* ---- Arithmetic -------------------------------------------------------------------------------------------------- */
@@ -84,7 +85,7 @@ static bool is_in_shared_memory(const struct ptx_instruction *insn) {
     return insn->space == PTX_SPACE_SHARED;
 }
 
-/* Whether an instruction reads what this one writes. */
+/* Returns whether an instruction reads the result of this one. */
 static bool has_reader(const struct isa_code *code, const struct ptx_instruction *insn) {
     bool has_result = insn->opcode == PTX_OP_ATOM && insn->operand[0].kind == PTX_OPERAND_REGISTER;
     return has_result && isa_n_uses(code, insn->operand[0].register_id);

@@ -1,4 +1,4 @@
-/* Units on the targets that a compiler serves, and what is not arithmetic. */
+/* Tests of units: on the targets with a compiler, and for instructions other than arithmetic. */
 #include "isa/fixture.h"
 
 static struct fixture choose(const char *body) {

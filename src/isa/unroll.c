@@ -1,5 +1,5 @@
-/* Loops that are written several times. A compiler unrolls a loop so that loads of several iterations wait together,
- * and so that counters, comparison and branch are paid for once. A loop whose iterations are known only at run time
+/* Unrolls loops. A compiler does so to let the loads of several iterations wait together, and to execute the counters,
+ * the comparison and the branch only once for them. A loop whose number of iterations is known only at run time
  *
  *         LOOP: body; i += s; if (i < n) goto LOOP
  * becomes
@@ -8,11 +8,12 @@
  *               if (i >= n) goto END
  *         LOOP: as before
  *         END:
- * and one with a constant number of iterations that is not too long becomes so many bodies. In all copies but the last,
- * a register that starts anew in every iteration has a name of its own. Every thread executes the same bodies with the
- * same values as before.
+ * A loop with a constant number of iterations that is not too long becomes as many bodies. A register that every
+ * iteration sets before reading it gets a new name in all copies but the last. Every thread executes the same bodies
+ * with the same values as before.
  *
- * What it leaves out: loops in several pieces, with calls, or whose counter is not compared at their end. */
+ * A loop is not unrolled if its text is not contiguous, if it contains calls, or if its counter is not compared at its
+ * end. */
 #include <stdlib.h>
 
 #include "base/arena.h"
@@ -41,7 +42,7 @@ static uint32_t block_of(const struct isa_code *code, uint32_t i) { return code-
 
 static bool is_inside(const struct copied_loop *loop, uint32_t i) { return i >= loop->first && i <= loop->last; }
 
-/* The loop is one piece of text that only its last instruction leads back in. */
+/* Returns whether the loop is contiguous text, with its last instruction as the only way back to its start. */
 static bool is_one_piece(const struct isa_code *code, struct copied_loop *loop) {
     loop->n_exits = 0;
     for (uint32_t i = 0; i < code->n; i++) {
@@ -70,7 +71,7 @@ static bool is_one_piece(const struct isa_code *code, struct copied_loop *loop) 
     return true;
 }
 
-/* Executed once in every iteration, before or after everything else. */
+/* Returns whether the instruction executes once in every iteration, before or after everything else. */
 static bool is_in_every_iteration(const struct isa_code *code, const struct copied_loop *loop, uint32_t i) {
     uint32_t block = block_of(code, i);
     return isa_source(code, i)->guard == PTX_NO_INDEX &&
@@ -109,7 +110,7 @@ static uint64_t cut(const struct copied_loop *loop, uint64_t value) {
     return loop->bits == 64 ? value : value & 0xffffffffu;
 }
 
-/* Whether the comparison holds for the counter. */
+/* Returns whether the comparison holds for the counter. */
 static bool holds(const struct copied_loop *loop, uint64_t counter, uint64_t bound) {
     uint64_t flip = loop->is_signed ? 1ull << (loop->bits - 1) : 0;
     uint64_t a = cut(loop, counter) ^ flip, b = cut(loop, bound) ^ flip;
@@ -190,7 +191,7 @@ static bool can_copy(const struct isa_code *code, struct copied_loop *loop) {
 
 /* ---- Registers --------------------------------------------------------------------------------------------------- */
 
-/* What a register of the loop is to the copies. */
+/* The role of a register of the loop in the copies. */
 enum role {
     SAME,      /* carried from one iteration to the next, or not changed */
     ANEW,      /* written before it is read in every iteration */
@@ -206,7 +207,7 @@ struct copying {
     int64_t *by;              /* per register */
     bool *is_value;           /* per register: an induction that is read other than as an address of 64 bits */
     uint32_t *name;           /* per register: its name at this place of this copy */
-    int64_t *ahead;           /* per register: what must be added to it for its value at this place */
+    int64_t *ahead;           /* per register: the number to add to it for its value at this place */
     struct ptx_register *reg; /* with the new ones */
     uint32_t n_registers, register_room;
     struct ptx_instruction *out;
@@ -427,7 +428,8 @@ static void add_copy(struct copying *copying, uint32_t k) {
             copying->out[i].operand[0].target += OUTSIDE;
 }
 
-/* The constant or register that the counter is compared with in MAIN: its bound less what the copies ahead add. */
+/* Returns the constant or register that MAIN compares the counter with: its bound less the sum that the copies ahead
+ * add. */
 static struct ptx_operand add_limit(struct copying *copying) {
     const struct copied_loop *loop = copying->loop;
     const struct ptx_operand *bound = &isa_source(copying->code, loop->found.comparison)->operand[2];
@@ -445,7 +447,7 @@ static struct ptx_operand add_limit(struct copying *copying) {
     return register_operand(limit);
 }
 
-/* Whether a constant bound can be moved by what the copies ahead add. */
+/* Returns whether a constant bound can be moved by the sum that the copies ahead add. */
 static bool has_room(const struct isa_code *code, const struct copied_loop *loop) {
     const struct ptx_operand *bound = &isa_source(code, loop->found.comparison)->operand[2];
     uint64_t ahead = (uint64_t)loop->found.by * (loop->times - 1);

@@ -1,4 +1,4 @@
-/* Loops that are written several times: the copies, their registers, and that the same is computed. */
+/* Tests of unrolled loops: the copies, their registers, and that they compute the same. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
