@@ -14,8 +14,8 @@ _heddle_value() {
             mapfile -t COMPREPLY < <(compgen -W "$("$heddle" list schedulers --names 2>/dev/null)" -- "$word")
             compopt -o default
             ;;
-        'NAME|FILE.so')
-            mapfile -t COMPREPLY < <(compgen -W 'fcfs fcfs-bank fr-fcfs' -- "$word")
+        'POLICY|FILE.so[:'*)
+            mapfile -t COMPREPLY < <(compgen -W "$("$heddle" list dram --names 2>/dev/null)" -- "$word")
             compopt -o default
             ;;
         'NAME|FILE'*)
@@ -49,7 +49,7 @@ _heddle() {
                 new) words='scheduler divergence dram-policy' ;;
                 ptx | query | report | sweep | check | import) compopt -o default ;;
                 list)
-                    words='workloads aliases machines options schedulers divergence experiments stats commands'
+                    words='workloads aliases machines options schedulers divergence dram experiments stats commands'
                     if [[ $previous == machines ]]; then
                         words=$("$heddle" list machines --names 2>/dev/null)
                         compopt -o default # or a file

@@ -1,4 +1,5 @@
-/* A DRAM policy decides which queued request a channel starts next. It reads a const view and picks a request. */
+/* DRAM policies: which queued request a channel starts next. A policy reads a const view and picks a request.
+ * docs/dram.md describes Heddle's own, docs/plug-ins.md shows how to write one. */
 #pragma once
 
 #include "heddle/policy.h"
@@ -32,10 +33,14 @@ struct dram_view {
 
 struct dram_policy {
     const char *name, *help;
+    const struct config_plugin_option *option; /* ends with a NULL name; may be NULL */
+    const struct config_preset *preset;        /* as option */
+    size_t options_bytes;
     bool follows_hints; /* holds rows open for requests with holds_row */
     /* Returns the queue index of the request to start next. If that cannot start in this cycle (dram_start()), the
-     * channel sleeps until it can or another request arrives, and asks again. */
-    uint32_t (*pick)(const struct dram_view *view);
+     * channel sleeps until it can or another request arrives, and asks again. A policy keeps no state: the options are
+     * complete, and equal calls return equal places. */
+    uint32_t (*pick)(const void *options, const struct dram_view *view);
 };
 
 static inline bool dram_is_row_hit(const struct dram_view *view, uint32_t place) {

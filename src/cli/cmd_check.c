@@ -92,7 +92,7 @@ static int try_scheduler(const struct sched_ops *ops, const void *given, struct 
     return COMMAND_DONE;
 }
 
-static int try_dram_policy(const struct dram_policy *policy, struct place *place) {
+static int try_dram_policy(const struct dram_policy *policy, const void *given, struct place *place) {
     uint64_t longest = 0;
     place->what = "random requests";
     place->hook = "pick"; /* the only one */
@@ -101,8 +101,8 @@ static int try_dram_policy(const struct dram_policy *policy, struct place *place
         char what[64];
         snprintf(what, sizeof what, "random requests %" PRIu64, seed);
         place->seed = seed;
-        if (!mem_try_dram_policy(policy, N_REQUESTS, seed, &first) ||
-            !mem_try_dram_policy(policy, N_REQUESTS, seed, &second))
+        if (!mem_try_dram_policy(policy, given, N_REQUESTS, seed, &first) ||
+            !mem_try_dram_policy(policy, given, N_REQUESTS, seed, &second))
             return wrong(what, first.problem[0] ? first.problem : second.problem);
         if (first.picks != second.picks)
             return wrong(what, "the same views lead to other picks: it keeps something");
@@ -177,6 +177,7 @@ static int try_alone(const struct heddle_plugin *plugin, const char *text, struc
     char error[512];
     const struct sched_ops *scheduler;
     const struct divergence_ops *model;
+    const struct dram_policy *policy;
     void *given = NULL;
     int status = COMMAND_DONE;
     switch (plugin->kind) {
@@ -192,14 +193,12 @@ static int try_alone(const struct heddle_plugin *plugin, const char *text, struc
             return command_fail(COMMAND_ERROR, "%s", error);
         printf("divergence model %s: %s\n", model->name, model->help);
         break;
-    default: {
-        const struct dram_policy *policy = mem_load_dram_policy(text, error, sizeof error);
-        if (!policy)
+    default:
+        if (!mem_parse_dram_policy(NULL, text, &policy, &given, error, sizeof error))
             return command_fail(COMMAND_ERROR, "%s", error);
-        printf("DRAM policy %s: %s\n", policy->name, policy->help ? policy->help : "");
+        printf("DRAM policy %s: %s\n", policy->name, policy->help);
         fflush(stdout);
-        status = try_dram_policy(policy, place);
-    }
+        status = try_dram_policy(policy, given, place);
     }
     free(given);
     return status;

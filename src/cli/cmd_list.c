@@ -12,6 +12,7 @@
 #include "divergence/divergence.h"
 #include "experiment/session.h"
 #include "experiment/store.h"
+#include "mem/dram_policy.h"
 #include "program/place.h"
 #include "program/target.h"
 #include "program/workloads.h"
@@ -31,9 +32,9 @@ static const struct command_option options[] = {
 
 const struct command cli_list_command = {
     .name = "list",
-    .summary = "list what Heddle includes: workloads, machines, schedulers, experiments, statistics",
-    .usage = "list [workloads|aliases|machines [NAME|FILE.yaml]|options|schedulers|divergence|experiments|\n"
-             "                    stats|commands] [options]",
+    .summary = "list what Heddle includes: workloads, machines, policies, experiments, statistics",
+    .usage = "list [workloads|aliases|machines [NAME|FILE.yaml]|options|schedulers|divergence|dram|\n"
+             "                    experiments|stats|commands] [options]",
     .text = "Without a word it prints the names of everything. Workloads are shown as they are at size small: grid\n"
             "and block of the first launch, conditional branches in the kernels, the share of instructions that go\n"
             "to global or local memory or to a texture, and how much warps diverge ('heddle help characterize').\n"
@@ -55,6 +56,7 @@ struct list {
     struct base_arena *arena;
     struct config_machine *machines; /* for the list of machines */
     unsigned n_machines;
+    const struct config_policies *policies;       /* for the lists of policies */
     const struct experiment *experiment;          /* for the list of experiments; NULL: only their names */
     const char **experiment_name, ***claim_state; /* claim_state[experiment][claim]; NULL: never judged */
     unsigned n_experiments;
@@ -303,7 +305,7 @@ static json_t *option_json(const struct list *list, unsigned i) {
                      "default", option->initial, "unit", option->unit);
 }
 
-/* ---- Schedulers -------------------------------------------------------------------------------------------------- */
+/* ---- Policies ---------------------------------------------------------------------------------------------------- */
 
 static const char *default_text(const struct config_plugin_option *option, struct base_arena *arena) {
     char text[256];
@@ -315,11 +317,9 @@ static const char *range_text(const struct config_plugin_option *option, struct 
     return option->choices ? option->choices : base_arena_printf(arena, "%u..%u", option->least, option->most);
 }
 
-static const char *scheduler_name(const struct list *list, unsigned i) {
-    (void)list;
-    size_t count;
-    const struct sched_ops *const *schedulers = sched_list(&count);
-    return i < count ? schedulers[i]->name : NULL;
+static const char *policy_name(const struct list *list, unsigned i) {
+    const void *table = list->policies->table(i);
+    return table ? list->policies->plugin_of(table).name : NULL;
 }
 
 /* Adds a row for each option and preset of a policy, with its default. */
@@ -355,56 +355,20 @@ static json_t *plugin_json(const struct list *list, const struct config_plugin *
     return object;
 }
 
-static struct config_plugin scheduler_plugin(const char *name) {
-    const struct sched_ops *ops = sched_find(name);
-    return (struct config_plugin){ops->name, ops->help, ops->option, ops->preset, ops->options_bytes};
-}
-
-static void scheduler_rows(const struct list *list, struct report_table *table) {
+static void policy_rows(const struct list *list, struct report_table *table) {
     table->n_columns = 3;
-    report_table_cell(table, "scheduler");
+    report_table_cell(table, "%s", list->policies->kind);
     report_table_cell(table, "takes");
     report_table_cell(table, "what it does");
-    const char *name;
-    for (unsigned i = 0; (name = scheduler_name(list, i)); i++) {
-        struct config_plugin plugin = scheduler_plugin(name);
+    const void *policy;
+    for (unsigned i = 0; (policy = list->policies->table(i)); i++) {
+        struct config_plugin plugin = list->policies->plugin_of(policy);
         plugin_rows(list, table, &plugin);
     }
 }
 
-static json_t *scheduler_json(const struct list *list, unsigned i) {
-    struct config_plugin plugin = scheduler_plugin(scheduler_name(list, i));
-    return plugin_json(list, &plugin);
-}
-
-/* ---- Divergence models ------------------------------------------------------------------------------------------- */
-
-static const char *divergence_name(const struct list *list, unsigned i) {
-    (void)list;
-    size_t count;
-    const struct divergence_ops *const *models = divergence_list(&count);
-    return i < count ? models[i]->name : NULL;
-}
-
-static struct config_plugin divergence_plugin(const char *name) {
-    const struct divergence_ops *ops = divergence_find(name);
-    return (struct config_plugin){ops->name, ops->help, ops->option, ops->preset, ops->options_bytes};
-}
-
-static void divergence_rows(const struct list *list, struct report_table *table) {
-    table->n_columns = 3;
-    report_table_cell(table, "divergence model");
-    report_table_cell(table, "takes");
-    report_table_cell(table, "what it does");
-    const char *name;
-    for (unsigned i = 0; (name = divergence_name(list, i)); i++) {
-        struct config_plugin plugin = divergence_plugin(name);
-        plugin_rows(list, table, &plugin);
-    }
-}
-
-static json_t *divergence_json(const struct list *list, unsigned i) {
-    struct config_plugin plugin = divergence_plugin(divergence_name(list, i));
+static json_t *policy_json(const struct list *list, unsigned i) {
+    struct config_plugin plugin = list->policies->plugin_of(list->policies->table(i));
     return plugin_json(list, &plugin);
 }
 
@@ -491,19 +455,22 @@ struct list_kind {
     void (*rows)(const struct list *list, struct report_table *table);
     const char *(*item_name)(const struct list *list, unsigned i); /* NULL after the last */
     json_t *(*item_json)(const struct list *list, unsigned i);
+    const struct config_policies *policies;
 };
 
 static const struct list_kind kinds[] = {
-    {"workloads", "workloads, for heddle run", NULL, workload_rows, workload_name, workload_json},
-    {"aliases", "papers' names for workloads", NULL, alias_rows, alias_name, alias_json},
-    {"machines", "machines, for --machine", load_machines, machine_rows, machine_name, machine_json},
-    {"options", NULL, NULL, option_rows, option_name, option_json},
-    {"schedulers", "warp schedulers, for --scheduler", NULL, scheduler_rows, scheduler_name, scheduler_json},
-    {"divergence", "divergence models, for --divergence", NULL, divergence_rows, divergence_name, divergence_json},
+    {"workloads", "workloads, for heddle run", NULL, workload_rows, workload_name, workload_json, NULL},
+    {"aliases", "papers' names for workloads", NULL, alias_rows, alias_name, alias_json, NULL},
+    {"machines", "machines, for --machine", load_machines, machine_rows, machine_name, machine_json, NULL},
+    {"options", NULL, NULL, option_rows, option_name, option_json, NULL},
+    {"schedulers", "warp schedulers, for --scheduler", NULL, policy_rows, policy_name, policy_json, &sched_policies},
+    {"divergence", "divergence models, for --divergence", NULL, policy_rows, policy_name, policy_json,
+     &divergence_policies},
+    {"dram", "DRAM policies, for --dram-policy", NULL, policy_rows, policy_name, policy_json, &mem_dram_policies},
     {"experiments", "experiments, for heddle paper", load_experiments, experiment_rows, experiment_name,
-     experiment_json},
-    {"stats", "statistics", NULL, statistic_rows, statistic_name, statistic_json},
-    {"commands", NULL, NULL, command_rows, command_name, command_json},
+     experiment_json, NULL},
+    {"stats", "statistics", NULL, statistic_rows, statistic_name, statistic_json, NULL},
+    {"commands", NULL, NULL, command_rows, command_name, command_json, NULL},
 };
 enum { N_KINDS = sizeof kinds / sizeof kinds[0] };
 
@@ -558,14 +525,6 @@ static void print_names(const struct list_kind *kind, const struct list *list) {
         print_name(&paragraph, kind->item_name(list, i), !kind->item_name(list, i + 1));
 }
 
-static void print_dram_policies(void) {
-    const char *word = config_find_option("dram.policy")->allowed;
-    printf("DRAM policies, for --dram-policy\n  ");
-    for (; *word; word++)
-        fputs(*word == '|' ? ", " : (const char[]){*word, '\0'}, stdout);
-    puts("\n");
-}
-
 /* Uses only the names of experiments, which cost no parsing. */
 static int print_overview(struct list *list) {
     struct list_options names = {.names = true};
@@ -577,11 +536,10 @@ static int print_overview(struct list *list) {
             return status;
         if (!kind->heading)
             continue;
+        list->policies = kind->policies;
         printf("%s: 'heddle list %s' says more\n", kind->heading, kind->name);
         print_names(kind, list);
         putchar('\n');
-        if (strcmp(kind->name, "divergence") == 0)
-            print_dram_policies();
     }
     printf("'heddle list options' has the %u keys of a machine, for --set; 'heddle help new' begins policies of your "
            "own\n",
@@ -620,6 +578,7 @@ static int run_list(const struct command_words *words, struct list *list) {
     if (!is_of_machines && list->given->machine.set.count)
         return command_fail(COMMAND_USAGE, "--set is for machines: heddle list machines NAME --set %s",
                             list->given->machine.set.item[0]);
+    list->policies = kinds[i].policies;
     list->subject = words->count > 1 ? words->item[1] : NULL;
     int status = kinds[i].start ? kinds[i].start(list) : COMMAND_DONE;
     return status == COMMAND_DONE ? print_kind(&kinds[i], list) : status;

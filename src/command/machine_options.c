@@ -21,8 +21,7 @@ static int refuse(const char *name, const char *error) {
 
 static bool set_dram_policy(struct config_machine *machine, const char *policy, char *error, size_t size) {
     char text[CONFIG_ERROR_BYTES];
-    bool is_file = config_plugin_file_length(policy) != 0;
-    snprintf(text, sizeof text, "%s=%s", is_file ? "dram.policy_file" : "dram.policy", policy);
+    snprintf(text, sizeof text, "dram.policy=%s", policy);
     return config_set(machine, text, error, size);
 }
 
@@ -54,8 +53,8 @@ int command_load_machine(struct config_machine *machine, const struct command_ma
             return command_fail(COMMAND_USAGE, "--set: %s", error);
     if (given->dram_policy && !set_dram_policy(machine, given->dram_policy, error, sizeof error))
         return command_fail(COMMAND_USAGE, "--dram-policy: %s", error);
-    if (!command_make_policy_absolute(machine->dram.policy_file, sizeof machine->dram.policy_file))
-        return command_fail(COMMAND_USAGE, "%s: %s", machine->dram.policy_file, strerror(errno));
+    if (!command_make_policy_absolute(machine->dram.policy, sizeof machine->dram.policy))
+        return command_fail(COMMAND_USAGE, "%s: %s", machine->dram.policy, strerror(errno));
     if (!config_check(machine, error, sizeof error))
         return command_fail(COMMAND_ERROR, "machine %s: %s", machine->name, error);
     return COMMAND_DONE;

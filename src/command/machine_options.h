@@ -27,7 +27,7 @@ struct command_machine_options {
     }
 #define COMMAND_DRAM_POLICY_ROW(at)                                                                                    \
     {                                                                                                                  \
-        "--dram-policy", 0, COMMAND_TEXT, "NAME|FILE.so",                                                              \
+        "--dram-policy", 0, COMMAND_TEXT, "POLICY|FILE.so[:KEY=VALUE,...]",                                            \
             "which waiting request DRAM serves first, default the machine's",                                          \
             (at) + offsetof(struct command_machine_options, dram_policy), 0, 0                                         \
     }

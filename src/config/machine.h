@@ -10,7 +10,6 @@
 
 enum config_pipeline { CONFIG_PIPELINE_BARREL, CONFIG_PIPELINE_SCOREBOARD, CONFIG_PIPELINE_SWITCH_ON_ACCESS };
 enum config_write { CONFIG_WRITE_THROUGH, CONFIG_WRITE_BACK };
-enum config_dram_policy { CONFIG_DRAM_FCFS, CONFIG_DRAM_FCFS_BANK, CONFIG_DRAM_FR_FCFS };
 enum config_dram_hash { CONFIG_DRAM_HASH_ROW, CONFIG_DRAM_HASH_FOLD };
 enum config_units { CONFIG_UNITS_SHARED, CONFIG_UNITS_PARTITIONED };
 enum config_coherence { CONFIG_COHERENCE_NONE, CONFIG_COHERENCE_MESI };
@@ -125,8 +124,7 @@ struct config_dram {
     uint32_t row_hit_cycles, row_conflict_cycles, row_cycle_cycles, row_hold_cycles;
     double bytes_per_cycle;
     uint32_t queue_entries;
-    enum config_dram_policy policy;
-    char policy_file[512];
+    char policy[512];
     enum config_dram_hash bank_hash;
 };
 

@@ -84,7 +84,7 @@ static void every_kind_of_value_is_stored(void **state) {
     assert_int_equal(machine.l2.cache.size_bytes, 3 * 1024 * 1024);
     assert_int_equal(machine.l2.cache.line_bytes, 256);
     assert_int_equal(machine.l1.writes.policy, CONFIG_WRITE_BACK);
-    assert_int_equal(machine.dram.policy, CONFIG_DRAM_FCFS);
+    assert_string_equal(machine.dram.policy, "fcfs");
     assert_int_equal(machine.sm.pipeline, CONFIG_PIPELINE_SWITCH_ON_ACCESS);
     assert_int_equal(machine.memory.coherence, CONFIG_COHERENCE_MESI);
     assert_true(machine.memory.is_perfect);
@@ -100,7 +100,7 @@ static void the_words_of_a_choice_are_in_the_order_of_its_enumeration(void **sta
     assert_int_equal(CONFIG_PIPELINE_BARREL, 0);
     assert_int_equal(CONFIG_PIPELINE_SCOREBOARD, 1);
     assert_int_equal(CONFIG_WRITE_THROUGH, 0);
-    assert_int_equal(CONFIG_DRAM_FCFS, 0);
+    assert_int_equal(CONFIG_DRAM_HASH_ROW, 0);
     assert_int_equal(CONFIG_COHERENCE_NONE, 0);
 }
 
@@ -132,9 +132,9 @@ static void a_wrong_value_says_what_is_allowed(void **state) {
     expect_set_refused("clock=nan", "clock is 'nan', but takes a number from 0.001 to 10");
     expect_set_refused("clock=0x1", "clock is '0x1', but takes a number from 0.001 to 10");
     expect_set_refused("l1.perfect=maybe", "l1.perfect is 'maybe', but takes true or false");
-    expect_set_refused("dram.policy=frfcfs", "dram.policy is 'frfcfs', but takes fcfs, fcfs-bank or fr-fcfs");
-    expect_set_refused("dram.policy=fc", "dram.policy is 'fc', but takes fcfs, fcfs-bank or fr-fcfs");
-    expect_set_refused("dram.policy=", "dram.policy is '', but takes fcfs, fcfs-bank or fr-fcfs");
+    expect_set_refused("dram.bank_hash=rows", "dram.bank_hash is 'rows', but takes row or fold");
+    expect_set_refused("dram.bank_hash=ro", "dram.bank_hash is 'ro', but takes row or fold");
+    expect_set_refused("dram.bank_hash=", "dram.bank_hash is '', but takes row or fold");
     expect_set_refused("sm.pipeline=x", "sm.pipeline is 'x', but takes barrel, scoreboard or switch-on-access");
     expect_set_refused("name=a\tb", "name is 'a\tb', but takes up to 63 printable ASCII characters");
     expect_set_refused("name=0123456789012345678901234567890123456789012345678901234567890123",

@@ -1,5 +1,5 @@
-/* Policies (schedulers and divergence models), chosen by name and options: `gto`, `two-level:group=8,switch=stall`,
- * `dws:revive`. */
+/* Policies (schedulers, divergence models and DRAM policies), chosen by name and options, or by a file: `gto`,
+ * `two-level:group=8,switch=stall`, `dws:revive`, `./mine.so:length=8`. */
 #pragma once
 
 #include <stdbool.h>
@@ -14,6 +14,25 @@ struct config_plugin {
     const struct config_preset *preset;        /* likewise */
     size_t options_bytes;
 };
+
+/* A kind of policy. Each has one registry.c, which defines one of these from its list. */
+struct config_policies {
+    const char *kind; /* the word for a policy in messages: "scheduler" */
+    enum heddle_plugin_kind plugin_kind;
+    uint64_t layout;                /* that shared objects must have been built with */
+    const void *(*table)(size_t i); /* the operations table of number i in the list; NULL after the last */
+    struct config_plugin (*plugin_of)(const void *table);
+    const char *(*missing)(const void *table); /* the first part that a table must have and lacks; NULL: none */
+};
+
+/* Returns the table of this name in the list, or NULL. */
+const void *config_policies_find(const struct config_policies *policies, const char *name);
+/* Parses "name", "name:word,...", or a file in the place of the name. Stores the policy's table and a malloc'ed options
+ * struct (NULL if the policy has none). The policy's preset named `rules`, if it has one, replaces its defaults; NULL:
+ * none. On a mistake it returns false and writes one line to `error` that says what is wrong and what would be right
+ * (nearest name, allowed values). */
+bool config_policies_parse(const struct config_policies *policies, const char *rules, const char *text,
+                           const void **table, void **options, char *error, size_t error_size);
 
 /* Parses "name" or "name:word,...". Stores the index in the list and a malloc'ed options struct (NULL if the policy has
  * none). On a mistake it returns false and writes one line to `error` that says what is wrong and what would be right

@@ -251,6 +251,7 @@ struct divergence_ops {
 #define HEDDLE_DIVERGENCE_MODEL(ops) HEDDLE_PLUGIN_DEFINE(HEDDLE_PLUGIN_DIVERGENCE, DIVERGENCE_LAYOUT, &(ops))
 
 /* registry.c */
+extern const struct config_policies divergence_policies;
 const struct divergence_ops *const *divergence_list(size_t *count);
 const struct divergence_ops *divergence_find(const char *name);
 /* See sched_parse(). */

@@ -1,8 +1,5 @@
 /* The list of divergence models, and the parser of the text that chooses one: NAME[:WORD,...], or a file instead of the
  * name. */
-#include <stdio.h>
-#include <string.h>
-
 #include "divergence/divergence.h"
 
 #define DIVERGENCE_MODEL(symbol) extern const struct divergence_ops divergence_##symbol;
@@ -21,19 +18,16 @@ const struct divergence_ops *const *divergence_list(size_t *count) {
     return models;
 }
 
-const struct divergence_ops *divergence_find(const char *name) {
-    for (size_t i = 0; i < N_MODELS; i++)
-        if (strcmp(models[i]->name, name) == 0)
-            return models[i];
-    return NULL;
-}
+static const void *table_of(size_t i) { return i < N_MODELS ? models[i] : NULL; }
 
-static struct config_plugin plugin_of(const struct divergence_ops *ops) {
+static struct config_plugin plugin_of(const void *table) {
+    const struct divergence_ops *ops = table;
     return (struct config_plugin){ops->name, ops->help, ops->option, ops->preset, ops->options_bytes};
 }
 
 /* The hooks that the SM calls without checking for NULL. */
-static const char *missing_hook(const struct divergence_ops *ops) {
+static const char *missing(const void *table) {
+    const struct divergence_ops *ops = table;
     return !ops->name         ? "name"
            : !ops->help       ? "help"
            : !ops->new_model  ? "new_model()"
@@ -45,34 +39,20 @@ static const char *missing_hook(const struct divergence_ops *ops) {
                               : NULL;
 }
 
-static bool parse_file(const char *rules, const char *text, const struct divergence_ops **ops, void **options,
-                       char *error, size_t error_size) {
-    const char *rest;
-    const struct divergence_ops *table =
-        config_plugin_load(text, HEDDLE_PLUGIN_DIVERGENCE, DIVERGENCE_LAYOUT, &rest, error, error_size);
-    if (!table)
-        return false;
-    const char *missing = missing_hook(table);
-    if (missing) {
-        snprintf(error, error_size, "%.*s: its divergence model has no %s", (int)(rest - text), text, missing);
-        return false;
-    }
-    struct config_plugin plugin = plugin_of(table);
-    *ops = table;
-    return config_plugin_parse_file(rules, "divergence model", &plugin, rest, options, error, error_size);
+const struct config_policies divergence_policies = {
+    "divergence model", HEDDLE_PLUGIN_DIVERGENCE, DIVERGENCE_LAYOUT, table_of, plugin_of, missing,
+};
+
+const struct divergence_ops *divergence_find(const char *name) {
+    return config_policies_find(&divergence_policies, name);
 }
 
 bool divergence_parse_by(const char *rules, const char *text, const struct divergence_ops **ops, void **options,
                          char *error, size_t error_size) {
-    if (config_plugin_file_length(text))
-        return parse_file(rules, text, ops, options, error, error_size);
-    struct config_plugin list[N_MODELS];
-    for (size_t i = 0; i < N_MODELS; i++)
-        list[i] = plugin_of(models[i]);
-    size_t which;
-    if (!config_plugin_parse_by(rules, "divergence model", list, N_MODELS, text, &which, options, error, error_size))
+    const void *table;
+    if (!config_policies_parse(&divergence_policies, rules, text, &table, options, error, error_size))
         return false;
-    *ops = models[which];
+    *ops = table;
     return true;
 }
 

@@ -81,7 +81,7 @@ static int find_program(struct experiment_trial *trial, const struct experiment_
 /* The simulator and, where there are any, the user's own policies: a hash of each file. */
 static const char *version_of(const struct experiment_trial *trial, const struct experiment_plan *plan) {
     const struct config_machine *machine = &trial->target.machine;
-    const char *const name[] = {machine->scheduler, machine->divergence, machine->dram.policy_file};
+    const char *const name[] = {machine->scheduler, machine->divergence, machine->dram.policy};
     const char *version = plan->version;
     for (unsigned i = 0; i < sizeof name / sizeof name[0]; i++) {
         size_t n = config_plugin_file_length(name[i]);

@@ -38,27 +38,6 @@ enum { BURST_BYTES = 32 };
 static uint64_t ticks(uint64_t cycle) { return cycle << MEM_TICK_BITS; }
 static uint64_t cycle_after(uint64_t time) { return (time + ticks(1) - 1) >> MEM_TICK_BITS; }
 
-const struct dram_policy *mem_load_dram_policy(const char *path, char *error, size_t error_size) {
-    const char *rest;
-    const struct dram_policy *policy =
-        config_plugin_load(path, HEDDLE_PLUGIN_DRAM_POLICY, DRAM_LAYOUT, &rest, error, error_size);
-    if (!policy || (policy->name && policy->pick))
-        return policy;
-    snprintf(error, error_size, "%s: its DRAM policy has no %s", path, policy->name ? "pick()" : "name");
-    return NULL;
-}
-
-static const struct dram_policy *policy_of(enum config_dram_policy policy) {
-    switch (policy) {
-#define DRAM_POLICY(name, config)                                                                                      \
-    case config:                                                                                                       \
-        return &dram_##name;
-#include "mem/dram_policies.def"
-#undef DRAM_POLICY
-    }
-    return NULL;
-}
-
 /* Returns the most requests that can wait for a channel: those of all banks, or without an L2 those of its own bank. */
 static uint32_t max_waiting(const struct mem *mem, uint32_t channel) {
     if (!mem->has_l2)
@@ -73,9 +52,10 @@ static uint64_t break_even_cycles(const struct config_dram *dram) {
 void mem_dram_init(struct mem *mem) {
     const struct config_dram *dram = &mem->machine->dram;
     char error[1024];
-    mem->policy =
-        dram->policy_file[0] ? mem_load_dram_policy(dram->policy_file, error, sizeof error) : policy_of(dram->policy);
-    assert(mem->policy); /* mem_can_build() has loaded it already */
+    bool is_good = mem_parse_dram_policy(mem->machine->rules, dram->policy, &mem->policy, &mem->policy_options, error,
+                                         sizeof error);
+    assert(is_good); /* mem_can_build() has parsed it already */
+    (void)is_good;
     mem->dram_hold_cycles = dram->row_hold_cycles ? dram->row_hold_cycles : break_even_cycles(dram);
     mem->dram_ticks_per_byte = mem_ticks_per_byte(dram->bytes_per_cycle);
     mem->busy_cycles = BASE_ARENA_ARRAY(&mem->arena, uint64_t, mem->n_channels);
@@ -243,7 +223,7 @@ static void run_channel(struct mem *mem, struct mem_channel *channel, uint64_t c
     const struct config_dram *dram = &mem->machine->dram;
     struct dram_view view = {channel->queue, channel->n_queue, channel->banks, cycle,
                              (uint64_t)dram->queue_entries * dram->row_conflict_cycles};
-    uint32_t place = mem->policy->pick(&view);
+    uint32_t place = mem->policy->pick(mem->policy_options, &view);
     if (place >= view.n)
         config_plugin_broken("DRAM policy", mem->policy->name, "pick() returned a place after the end of the queue");
     uint64_t start_cycle = dram_start(&view, place);

@@ -3,7 +3,8 @@
  * is the strict one. */
 #include "mem/dram_policy.h"
 
-static uint32_t pick(const struct dram_view *view) {
+static uint32_t pick(const void *options, const struct dram_view *view) {
+    (void)options;
     uint32_t oldest = 0;
     uint64_t earliest = UINT64_MAX, seen[DRAM_MAX_BANKS / 64] = {0};
     for (uint32_t i = 0; i < view->n; i++) {
@@ -23,4 +24,8 @@ static uint32_t pick(const struct dram_view *view) {
     return oldest;
 }
 
-const struct dram_policy dram_fcfs_bank = {"fcfs-bank", "each bank in the order of arrival", false, pick};
+const struct dram_policy dram_fcfs_bank = {
+    .name = "fcfs-bank",
+    .help = "each bank in the order of arrival",
+    .pick = pick,
+};

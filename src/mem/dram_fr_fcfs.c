@@ -8,7 +8,8 @@
  * waited longer than a full queue takes in the worst case goes first, and no other starts before it. */
 #include "mem/dram_policy.h"
 
-static uint32_t pick(const struct dram_view *view) {
+static uint32_t pick(const void *options, const struct dram_view *view) {
+    (void)options;
     if (dram_is_starved(view, 0))
         return 0;
     uint32_t oldest = 0;
@@ -28,4 +29,9 @@ static uint32_t pick(const struct dram_view *view) {
     return oldest;
 }
 
-const struct dram_policy dram_fr_fcfs = {"fr-fcfs", "row hits first, then the order of arrival", true, pick};
+const struct dram_policy dram_fr_fcfs = {
+    .name = "fr-fcfs",
+    .help = "row hits first, then the order of arrival",
+    .follows_hints = true,
+    .pick = pick,
+};

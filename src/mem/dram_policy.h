@@ -1,11 +1,12 @@
-/* DRAM policies: one file each, one line in dram_policies.def. heddle/dram_policy.h defines their interface. */
+/* DRAM policies: one file each, one line in dram_policies.def. heddle/dram_policy.h, which plug-ins include too,
+ * defines their interface. */
 #pragma once
 
+#include "config/plugin.h"
 #include "heddle/dram_policy.h"
 
-#define DRAM_POLICY(name, config) extern const struct dram_policy dram_##name;
-#include "mem/dram_policies.def"
-#undef DRAM_POLICY
-
-/* dram.c: returns the policy in a shared object, or NULL after one line in `error`. */
-const struct dram_policy *mem_load_dram_policy(const char *path, char *error, size_t error_size);
+/* dram_registry.c */
+extern const struct config_policies mem_dram_policies;
+/* Parses the text of dram.policy on a machine with these rules, as sched_parse_by() does. */
+bool mem_parse_dram_policy(const char *rules, const char *text, const struct dram_policy **policy, void **options,
+                           char *error, size_t error_size);

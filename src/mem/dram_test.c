@@ -1,6 +1,8 @@
 /* Cycle counts of DRAM, on the machine of Narasiman 2011: the L1 takes 1 cycle and connects directly to the one
  * channel; 8 banks, rows of 32 lines, 100 / 300 cycles, 4 cycles of bus per line. Lines 0 to 31 are row 0 of bank 0,
  * lines 32 to 63 row 0 of bank 1, line 256 begins row 1 of bank 0. */
+#include <stdio.h>
+
 #include "mem/fixture.h"
 
 struct step {
@@ -20,9 +22,9 @@ static void play(struct config_machine machine, const struct step *steps, uint32
     fixture_end(&f);
 }
 
-static struct config_machine with_policy(enum config_dram_policy policy) {
+static struct config_machine with_policy(const char *policy) {
     struct config_machine machine = fixture_narasiman();
-    machine.dram.policy = policy;
+    snprintf(machine.dram.policy, sizeof machine.dram.policy, "%s", policy);
     return machine;
 }
 
@@ -31,15 +33,15 @@ static struct config_machine with_policy(enum config_dram_policy policy) {
 static void accesses_to_an_open_row_are_pipelined_at_the_bus_rate(void **state) {
     (void)state;
     const struct step steps[] = {{0, 405}, {1, 409}, {2, 413}, {3, 417}};
-    play(with_policy(CONFIG_DRAM_FCFS), steps, 4);
-    play(with_policy(CONFIG_DRAM_FR_FCFS), steps, 4);
+    play(with_policy("fcfs"), steps, 4);
+    play(with_policy("fr-fcfs"), steps, 4);
 }
 
 static void another_row_of_a_bank_waits_until_the_first_is_done(void **state) {
     (void)state;
     const struct step steps[] = {{0, 405}, {256, 705}};
-    play(with_policy(CONFIG_DRAM_FCFS), steps, 2);
-    play(with_policy(CONFIG_DRAM_FR_FCFS), steps, 2);
+    play(with_policy("fcfs"), steps, 2);
+    play(with_policy("fr-fcfs"), steps, 2);
 }
 
 /* The row of line 0 opens from 101 on, so that of line 256 from 101 + 240 on: 341 + 300 + 4. Line 1 hits at 301, before
@@ -48,7 +50,7 @@ static void with_a_row_cycle_another_row_can_be_opened_before_the_first_has_its_
     (void)state;
     const struct step steps[] = {{0, 405}, {256, 645}};
     const struct step hits[] = {{0, 405}, {256, 645}, {1, 409}, {257, 649}};
-    struct config_machine machine = with_policy(CONFIG_DRAM_FR_FCFS);
+    struct config_machine machine = with_policy("fr-fcfs");
     machine.dram.row_cycle_cycles = 240;
     play(machine, steps, 2);
     play(machine, hits, 4);
@@ -62,8 +64,8 @@ static void with_a_row_cycle_another_row_can_be_opened_before_the_first_has_its_
 static void banks_work_side_by_side(void **state) {
     (void)state;
     const struct step steps[] = {{0, 405}, {32, 409}};
-    play(with_policy(CONFIG_DRAM_FCFS), steps, 2);
-    play(with_policy(CONFIG_DRAM_FR_FCFS), steps, 2);
+    play(with_policy("fcfs"), steps, 2);
+    play(with_policy("fr-fcfs"), steps, 2);
 }
 
 /* Lines 0, 256 and 2048 begin the rows 0, 8 and 64: all of bank 0, one after the other. Folded, their digits to the
@@ -73,7 +75,7 @@ static void folding_spreads_rows_at_a_distance_of_a_power_of_the_banks(void **st
     const struct step by_row[] = {{0, 405}, {256, 705}, {2048, 1005}};
     const struct step folded[] = {{0, 405}, {256, 409}, {2048, 709}};
     const struct step apart[] = {{0, 405}, {256, 409}, {288, 413}};
-    struct config_machine machine = with_policy(CONFIG_DRAM_FCFS_BANK);
+    struct config_machine machine = with_policy("fcfs-bank");
     play(machine, by_row, 3);
     machine.dram.bank_hash = CONFIG_DRAM_HASH_FOLD;
     play(machine, folded, 3);
@@ -87,8 +89,8 @@ static void fcfs_at_each_bank_overtakes_requests_to_other_banks(void **state) {
     (void)state;
     const struct step strict[] = {{0, 405}, {256, 705}, {32, 709}, {1, 1005}};
     const struct step by_bank[] = {{0, 405}, {256, 705}, {32, 409}, {1, 1005}};
-    play(with_policy(CONFIG_DRAM_FCFS), strict, 4);
-    play(with_policy(CONFIG_DRAM_FCFS_BANK), by_bank, 4);
+    play(with_policy("fcfs"), strict, 4);
+    play(with_policy("fcfs-bank"), by_bank, 4);
 }
 
 /* FCFS closes row 0 for line 256 at 401 and opens it again for line 1 at 701. FR-FCFS takes line 1 first, at 301; its
@@ -97,8 +99,8 @@ static void fr_fcfs_takes_row_hits_before_older_conflicts(void **state) {
     (void)state;
     const struct step in_order[] = {{0, 405}, {256, 705}, {1, 1005}};
     const struct step hits_first[] = {{0, 405}, {256, 705}, {1, 409}};
-    play(with_policy(CONFIG_DRAM_FCFS), in_order, 3);
-    play(with_policy(CONFIG_DRAM_FR_FCFS), hits_first, 3);
+    play(with_policy("fcfs"), in_order, 3);
+    play(with_policy("fr-fcfs"), hits_first, 3);
 }
 
 /* Line 32's bank is idle, but FCFS starts it after line 256, which starts at 401: 405 + 300, and the bus is free. */
@@ -106,15 +108,15 @@ static void fcfs_delays_all_requests_after_one_whose_bank_is_busy(void **state) 
     (void)state;
     const struct step in_order[] = {{0, 405}, {256, 705}, {32, 709}};
     const struct step around[] = {{0, 405}, {256, 705}, {32, 409}};
-    play(with_policy(CONFIG_DRAM_FCFS), in_order, 3);
-    play(with_policy(CONFIG_DRAM_FR_FCFS), around, 3);
+    play(with_policy("fcfs"), in_order, 3);
+    play(with_policy("fr-fcfs"), around, 3);
 }
 
 /* A queue of one: the policy sees line 1 only after line 256 has started. */
 static void a_policy_sees_no_further_than_the_queue(void **state) {
     (void)state;
     const struct step steps[] = {{0, 405}, {256, 705}, {1, 1005}};
-    struct config_machine machine = with_policy(CONFIG_DRAM_FR_FCFS);
+    struct config_machine machine = with_policy("fr-fcfs");
     machine.dram.queue_entries = 1;
     play(machine, steps, 3);
 }
@@ -123,7 +125,7 @@ static void a_policy_sees_no_further_than_the_queue(void **state) {
 static void equal_latencies_make_rows_irrelevant(void **state) {
     (void)state;
     const struct step steps[] = {{0, 205}, {256, 209}, {512, 213}};
-    struct config_machine machine = with_policy(CONFIG_DRAM_FCFS);
+    struct config_machine machine = with_policy("fcfs");
     machine.dram.row_hit_cycles = machine.dram.row_conflict_cycles = 100;
     play(machine, steps, 3);
 }
@@ -185,9 +187,10 @@ static void fr_fcfs_lets_no_request_starve(void **state) {
     const struct dram_bank banks[] = {{.row = 7}};
     const struct dram_request queue[] = {{.row = 8, .arrival = 1000}, {.row = 7, .arrival = 1001}};
     struct dram_view view = {queue, 2, banks, 1000 + 600, 600};
-    assert_int_equal(dram_fr_fcfs.pick(&view), 1);
+    const struct dram_policy *policy = config_policies_find(&mem_dram_policies, "fr-fcfs");
+    assert_int_equal(policy->pick(NULL, &view), 1);
     view.cycle++;
-    assert_int_equal(dram_fr_fcfs.pick(&view), 0);
+    assert_int_equal(policy->pick(NULL, &view), 0);
 }
 
 /* ---- Row hold: conflict - hit = 200 cycles ---- */
@@ -227,29 +230,29 @@ static void a_held_row_waits_for_the_hit_that_was_promised(void **state) {
     (void)state;
     const struct visit without[] = {{100, 0, MEM_READ, 405}, {102, 256, MEM_READ, 705}, {450, 1, MEM_READ, 1005}};
     const struct visit with[] = {{100, 0, MEM_READ_HOLD, 405}, {102, 256, MEM_READ, 855}, {450, 1, MEM_READ, 555}};
-    visit(with_policy(CONFIG_DRAM_FR_FCFS), without, 3, (struct holds){0, 0, 0, 0});
-    visit(with_policy(CONFIG_DRAM_FR_FCFS), with, 3, (struct holds){1, 1, 0, 50});
+    visit(with_policy("fr-fcfs"), without, 3, (struct holds){0, 0, 0, 0});
+    visit(with_policy("fr-fcfs"), with, 3, (struct holds){1, 1, 0, 50});
 }
 
 /* The row is held until 601: line 256 then starts, not a cycle earlier or later. */
 static void a_hold_ends_after_the_difference_of_conflict_and_hit(void **state) {
     (void)state;
     const struct visit nothing_comes[] = {{100, 0, MEM_READ_HOLD, 405}, {102, 256, MEM_READ, 905}};
-    visit(with_policy(CONFIG_DRAM_FR_FCFS), nothing_comes, 2, (struct holds){1, 0, 1, 200});
+    visit(with_policy("fr-fcfs"), nothing_comes, 2, (struct holds){1, 0, 1, 200});
     const struct visit in_time[] = {{100, 0, MEM_READ_HOLD, 405}, {102, 256, MEM_READ, 1004}, {599, 1, MEM_READ, 704}};
-    visit(with_policy(CONFIG_DRAM_FR_FCFS), in_time, 3, (struct holds){1, 1, 0, 199});
+    visit(with_policy("fr-fcfs"), in_time, 3, (struct holds){1, 1, 0, 199});
     /* in the same cycle row hits go first, held or not */
     const struct visit as_it_ends[] = {
         {100, 0, MEM_READ_HOLD, 405}, {102, 256, MEM_READ, 1005}, {600, 1, MEM_READ, 705}};
-    visit(with_policy(CONFIG_DRAM_FR_FCFS), as_it_ends, 3, (struct holds){1, 0, 1, 200});
+    visit(with_policy("fr-fcfs"), as_it_ends, 3, (struct holds){1, 0, 1, 200});
     const struct visit too_late[] = {{100, 0, MEM_READ_HOLD, 405}, {102, 256, MEM_READ, 905}, {601, 1, MEM_READ, 1205}};
-    visit(with_policy(CONFIG_DRAM_FR_FCFS), too_late, 3, (struct holds){1, 0, 1, 200});
+    visit(with_policy("fr-fcfs"), too_late, 3, (struct holds){1, 0, 1, 200});
 }
 
 static void the_machine_may_say_how_long_rows_are_held(void **state) {
     (void)state;
     const struct visit visits[] = {{100, 0, MEM_READ_HOLD, 405}, {102, 256, MEM_READ, 735}};
-    struct config_machine machine = with_policy(CONFIG_DRAM_FR_FCFS);
+    struct config_machine machine = with_policy("fr-fcfs");
     machine.dram.row_hold_cycles = 30;
     visit(machine, visits, 2, (struct holds){1, 0, 1, 30});
 }
@@ -258,7 +261,7 @@ static void the_machine_may_say_how_long_rows_are_held(void **state) {
 static void a_hit_ends_the_hold_at_once(void **state) {
     (void)state;
     const struct visit visits[] = {{100, 0, MEM_READ_HOLD, 405}, {101, 1, MEM_READ, 409}, {102, 256, MEM_READ, 705}};
-    visit(with_policy(CONFIG_DRAM_FR_FCFS), visits, 3, (struct holds){1, 1, 0, 0});
+    visit(with_policy("fr-fcfs"), visits, 3, (struct holds){1, 1, 0, 0});
 }
 
 /* Line 1, with its own hint, is ready at 551: held until 751. */
@@ -266,26 +269,26 @@ static void a_hit_with_a_hint_holds_again(void **state) {
     (void)state;
     const struct visit visits[] = {
         {100, 0, MEM_READ_HOLD, 405}, {102, 256, MEM_READ, 1055}, {450, 1, MEM_READ_HOLD, 555}};
-    visit(with_policy(CONFIG_DRAM_FR_FCFS), visits, 3, (struct holds){2, 1, 1, 50 + 200});
+    visit(with_policy("fr-fcfs"), visits, 3, (struct holds){2, 1, 1, 50 + 200});
 }
 
 /* Bank 1 works while line 256 waits for bank 0. */
 static void other_banks_go_on_during_a_hold(void **state) {
     (void)state;
     const struct visit visits[] = {{100, 0, MEM_READ_HOLD, 405}, {102, 256, MEM_READ, 905}, {450, 32, MEM_READ, 755}};
-    visit(with_policy(CONFIG_DRAM_FR_FCFS), visits, 3, (struct holds){1, 0, 1, 200});
+    visit(with_policy("fr-fcfs"), visits, 3, (struct holds){1, 0, 1, 200});
 }
 
 static void fcfs_ignores_hints(void **state) {
     (void)state;
     const struct visit visits[] = {{100, 0, MEM_READ_HOLD, 405}, {102, 256, MEM_READ, 705}, {450, 1, MEM_READ, 1005}};
-    visit(with_policy(CONFIG_DRAM_FCFS), visits, 3, (struct holds){0, 0, 0, 0});
+    visit(with_policy("fcfs"), visits, 3, (struct holds){0, 0, 0, 0});
 }
 
 static void equal_latencies_leave_nothing_to_hold(void **state) {
     (void)state;
     const struct visit visits[] = {{100, 0, MEM_READ_HOLD, 205}, {101, 256, MEM_READ, 209}};
-    struct config_machine machine = with_policy(CONFIG_DRAM_FR_FCFS);
+    struct config_machine machine = with_policy("fr-fcfs");
     machine.dram.row_hit_cycles = machine.dram.row_conflict_cycles = 100;
     visit(machine, visits, 2, (struct holds){0, 0, 0, 0});
 }

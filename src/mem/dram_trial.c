@@ -51,7 +51,7 @@ static bool complain(struct dram_trial_outcome *outcome, const char *what) {
     return false;
 }
 
-bool mem_try_dram_policy(const struct dram_policy *policy, uint32_t n_requests, uint64_t seed,
+bool mem_try_dram_policy(const struct dram_policy *policy, const void *options, uint32_t n_requests, uint64_t seed,
                          struct dram_trial_outcome *outcome) {
     struct channel channel = {.n_left = n_requests, .seed = seed};
     uint64_t last_served = 0;
@@ -66,10 +66,10 @@ bool mem_try_dram_policy(const struct dram_policy *policy, uint32_t n_requests, 
             continue;
         }
         const struct dram_view view = {channel.queue, channel.n, channel.bank, cycle, QUEUE * CONFLICT_CYCLES};
-        uint32_t place = policy->pick(&view);
+        uint32_t place = policy->pick(options, &view);
         if (place >= channel.n)
             return complain(outcome, "pick() returned a place after the end of the queue");
-        if (policy->pick(&view) != place)
+        if (policy->pick(options, &view) != place)
             return complain(outcome, "pick() returns different places for the same view");
         outcome->picks = (outcome->picks ^ (place + 1)) * 1099511628211u;
         if (dram_start(&view, place) > cycle) {

@@ -12,5 +12,5 @@ struct dram_trial_outcome {
 
 /* Serves n_requests. Returns false, with outcome->problem, at the first mistake: an index past the end of the queue,
  * two different picks for the same view, or no request served for a long time. */
-bool mem_try_dram_policy(const struct dram_policy *policy, uint32_t n_requests, uint64_t seed,
+bool mem_try_dram_policy(const struct dram_policy *policy, const void *options, uint32_t n_requests, uint64_t seed,
                          struct dram_trial_outcome *outcome);

@@ -66,7 +66,7 @@ static inline struct config_machine fixture_machine(void) {
                  .row_conflict_cycles = 150,
                  .bytes_per_cycle = 32,
                  .queue_entries = 16,
-                 .policy = CONFIG_DRAM_FR_FCFS},
+                 .policy = "fr-fcfs"},
     };
     strcpy(machine.name, "fixture");
     return machine;
@@ -95,7 +95,7 @@ static inline struct config_machine fixture_narasiman(void) {
                                         .row_conflict_cycles = 300,
                                         .bytes_per_cycle = 32,
                                         .queue_entries = 32,
-                                        .policy = CONFIG_DRAM_FCFS};
+                                        .policy = "fcfs"};
     return machine;
 }
 

@@ -184,6 +184,7 @@ struct mem {
     struct mem_channel *channels;
     struct mem_partition *partitions;
     const struct dram_policy *policy;
+    void *policy_options;
     uint64_t dram_ticks_per_byte;
     uint64_t dram_hold_cycles; /* how long a hint holds a row */
     uint64_t *busy_cycles;     /* of the channels, for mem_channel_busy() */

@@ -2,6 +2,7 @@
  * range. */
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "mem/internal.h"
 
@@ -115,7 +116,10 @@ bool mem_can_build(const struct config_machine *machine, char *text, uint32_t si
         return wrong(&report, "texture.line is %u, but must not be above l2.line, %u", texture->line_bytes, line_bytes);
     if (l2->is_present && !l2->is_perfect && machine->l2.writes.policy != CONFIG_WRITE_BACK)
         return wrong(&report, "l2.write is through, but only an L2 that writes back can be built");
-    if (machine->dram.policy_file[0] && !mem_load_dram_policy(machine->dram.policy_file, text, size))
+    const struct dram_policy *policy;
+    void *options;
+    if (!mem_parse_dram_policy(machine->rules, machine->dram.policy, &policy, &options, text, size))
         return false;
+    free(options);
     return check_coherence(&report, machine) && check_dram(&report, &machine->dram, line_bytes);
 }

@@ -184,6 +184,7 @@ void mem_report_changes(struct mem *mem, mem_changed_fn *changed) { mem->changed
 void mem_free(struct mem *mem) {
     if (mem == NULL)
         return;
+    free(mem->policy_options);
     for (uint32_t i = 0; i < mem->n_partitions; i++) {
         mem_events_free(&mem->partitions[i].events);
         if (mem->has_outboxes)

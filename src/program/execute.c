@@ -110,7 +110,7 @@ static const char *signal_text(int signal, struct base_arena *arena) {
 static const char *plugin_of(const struct program_execution *execution) {
     const struct config_machine *machine = execution->target ? &execution->target->machine : NULL;
     const char *const name[] = {machine ? machine->scheduler : "", machine ? machine->divergence : "",
-                                machine ? machine->dram.policy_file : ""};
+                                machine ? machine->dram.policy : ""};
     for (unsigned i = 0; i < sizeof name / sizeof name[0]; i++)
         if (config_plugin_file_length(name[i]))
             return name[i];

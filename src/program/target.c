@@ -9,6 +9,7 @@
 
 #include "command/command.h"
 #include "divergence/divergence.h"
+#include "mem/dram_policy.h"
 #include "program/place.h"
 #include "report/advice.h"
 #include "sched/sched.h"
@@ -32,6 +33,16 @@ static int check_divergence(const struct config_machine *machine, const char **r
         return command_fail(COMMAND_USAGE, "%s", error);
     const char *text = ops->refuses ? ops->refuses(options, machine, NULL, rule, sizeof rule) : NULL;
     *refusal = text ? base_arena_copy(arena, text, strlen(text)) : NULL;
+    free(options);
+    return COMMAND_DONE;
+}
+
+static int check_dram_policy(const struct config_machine *machine) {
+    const struct dram_policy *policy;
+    void *options;
+    char error[512];
+    if (!mem_parse_dram_policy(machine->rules, machine->dram.policy, &policy, &options, error, sizeof error))
+        return command_fail(COMMAND_USAGE, "%s", error);
     free(options);
     return COMMAND_DONE;
 }
@@ -75,6 +86,8 @@ int program_try_target(struct program_target *target, const struct command_machi
         status = check_scheduler(machine->scheduler);
     if (status == COMMAND_DONE)
         status = check_divergence(machine, refusal, arena);
+    if (status == COMMAND_DONE)
+        status = check_dram_policy(machine);
     if (status != COMMAND_DONE)
         return status;
     target->changes = given->set;

@@ -1,8 +1,5 @@
 /* The list of schedulers, and parsing of the text that selects one: NAME[:KEY=VALUE,...], or a file instead of the
  * name. */
-#include <stdio.h>
-#include <string.h>
-
 #include "sched/internal.h"
 
 static const struct sched_ops *const schedulers[] = {
@@ -17,22 +14,27 @@ const struct sched_ops *const *sched_list(size_t *count) {
     return schedulers;
 }
 
-const struct sched_ops *sched_find(const char *name) {
-    for (size_t i = 0; i < N_SCHEDULERS; i++)
-        if (strcmp(schedulers[i]->name, name) == 0)
-            return schedulers[i];
-    return NULL;
-}
-
 bool sched_sees_waits(const struct sched_ops *ops) {
     return ops->stall != sched_no_stall || ops->wake != sched_no_slot;
 }
 
-static struct config_plugin plugin_of(const struct sched_ops *ops) {
+static const void *table_of(size_t i) { return i < N_SCHEDULERS ? schedulers[i] : NULL; }
+
+static struct config_plugin plugin_of(const void *table) {
+    const struct sched_ops *ops = table;
     return (struct config_plugin){ops->name, ops->help, ops->option, ops->preset, ops->options_bytes};
 }
 
-/* ---- Files ------------------------------------------------------------------------------------------------------- */
+static const char *missing(const void *table) {
+    const struct sched_ops *ops = table;
+    return !ops->name ? "name" : !ops->help ? "help" : !ops->pick ? "pick()" : NULL;
+}
+
+const struct config_policies sched_policies = {
+    "scheduler", HEDDLE_PLUGIN_SCHEDULER, SCHED_LAYOUT, table_of, plugin_of, missing,
+};
+
+const struct sched_ops *sched_find(const char *name) { return config_policies_find(&sched_policies, name); }
 
 struct sched_ops sched_complete(const struct sched_ops *table) {
     struct sched_ops ops = *table;
@@ -45,38 +47,12 @@ struct sched_ops sched_complete(const struct sched_ops *table) {
     return ops;
 }
 
-static bool parse_file(const char *rules, const char *text, const struct sched_ops **ops, void **options, char *error,
-                       size_t error_size) {
-    const char *rest;
-    const struct sched_ops *table =
-        config_plugin_load(text, HEDDLE_PLUGIN_SCHEDULER, SCHED_LAYOUT, &rest, error, error_size);
-    if (!table)
-        return false;
-    if (!table->name || !table->help || !table->pick) {
-        snprintf(error, error_size, "%.*s: its scheduler has no %s", (int)(rest - text), text,
-                 !table->name   ? "name"
-                 : !table->help ? "help"
-                                : "pick()");
-        return false;
-    }
-    struct config_plugin plugin = plugin_of(table);
-    *ops = table;
-    return config_plugin_parse_file(rules, "scheduler", &plugin, rest, options, error, error_size);
-}
-
-/* ---- Parsing ----------------------------------------------------------------------------------------------------- */
-
 bool sched_parse_by(const char *rules, const char *text, const struct sched_ops **ops, void **options, char *error,
                     size_t error_size) {
-    if (config_plugin_file_length(text))
-        return parse_file(rules, text, ops, options, error, error_size);
-    struct config_plugin list[N_SCHEDULERS];
-    for (size_t i = 0; i < N_SCHEDULERS; i++)
-        list[i] = plugin_of(schedulers[i]);
-    size_t which;
-    if (!config_plugin_parse_by(rules, "scheduler", list, N_SCHEDULERS, text, &which, options, error, error_size))
+    const void *table;
+    if (!config_policies_parse(&sched_policies, rules, text, &table, options, error, error_size))
         return false;
-    *ops = schedulers[which];
+    *ops = table;
     return true;
 }
 

@@ -11,6 +11,7 @@
 #include "heddle/scheduler.h"
 
 /* registry.c */
+extern const struct config_policies sched_policies;
 const struct sched_ops *const *sched_list(size_t *count);
 const struct sched_ops *sched_find(const char *name);
 /* Parses "name" or "name:key=value,...". Stores ops and a malloc'ed options struct (NULL if the policy has none). On a

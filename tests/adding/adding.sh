@@ -68,6 +68,10 @@ sed -e 's/divergence_stack = {/divergence_second_stack = {/' -e 's/\.name = "sta
     >src/divergence/second_stack.c
 after src/divergence/models.def '^DIVERGENCE_MODEL\(stack\)$' 'DIVERGENCE_MODEL(second_stack)'
 
+say "a DRAM policy"
+sed -e 's/dram_fcfs_bank = {/dram_second = {/' -e 's/\.name = "fcfs-bank"/.name = "second"/' src/mem/dram_fcfs_bank.c >src/mem/dram_second.c
+after src/mem/dram_policies.def '^DRAM_POLICY\(fcfs_bank\)$' 'DRAM_POLICY(second)'
+
 say "a machine"
 printf '%s\n' '# Ours: a GTX 480 with four SMs.' 'extends: gtx480' 'name: gtx480-quarter' 'description: four SMs of a GTX 480' \
     'sm.count: 4' >machines/gtx480-quarter.yaml
@@ -122,6 +126,7 @@ ninja -C build heddle heddle_cuda machines coverage table_runner config_docs_tes
 say "looking for it"
 lists stats full_warp_instructions
 lists divergence second-stack
+lists dram second
 lists machines gtx480-quarter
 lists options sm.spare
 lists commands hello
@@ -129,6 +134,8 @@ lists commands hello
 grep -qE '^ *spare: 7 ' <<<"$(build/bin/heddle list machines gtx480-quarter --set sm.spare=7)"
 stack=$(build/bin/heddle run bfs -m gtx480-quarter -d stack --json -)
 second=$(build/bin/heddle run bfs -m gtx480-quarter -d second-stack --json -)
+[[ $(build/bin/heddle run bfs --dram-policy second --json - | sed -n '/"kernels"/,/"host"/p') == "$(
+    build/bin/heddle run bfs --dram-policy fcfs-bank --json - | sed -n '/"kernels"/,/"host"/p')" ]]
 count() { sed -nE '/"total"/,$s/^ *"'"$1"'": ([0-9]+),?$/\1/p' <<<"$stack"; }
 (($(count full_warp_instructions) > 0 && $(count full_warp_instructions) < $(count warp_instructions)))
 diff <(sed -n '/"kernels"/,/"host"/p' <<<"$stack") <(sed -n '/"kernels"/,/"host"/p' <<<"$second")
@@ -181,10 +188,11 @@ cp -p src/stats/counters.def kept.def
 after src/stats/counters.def '^STATS_SM\(full_warp' 'STATS_SM(never_bumped, TIMED, "nothing")'
 told=$(documented 2>&1) || true
 mv kept.def src/stats/counters.def
-for what in 'divergence model second-stack: a page' 'divergence model second-stack: a row' 'machine gtx480-quarter: a section' \
+for what in 'DRAM policy second: a section' 'divergence model second-stack: a page' 'divergence model second-stack: a row' 'machine gtx480-quarter: a section' \
     'machine option sm.spare: its row' 'statistic full_warp_instructions: its row' 'counter never_bumped: no code in src/sm'; do
     [[ $told == *"$what"* ]] || { say "documented.sh should have told of '$what'; it says: $told" && exit 1; }
 done
+printf '%s\n' '## second: fcfs-bank again' '' 'As fcfs-bank.' >>docs/dram.md
 printf '%s\n' '# second-stack: the stack again' '' 'As [stack](stack.md).' >docs/models/second-stack.md
 after docs/models/README.md '^\| \[`stack`\]' '| [`second-stack`](second-stack.md) | the same | the same | none |'
 after docs/machines.md '^### gtx480$' $'\nThe default.\n\n### gtx480-quarter\n\nFour SMs of it.'

@@ -24,10 +24,16 @@ symbols() { sed -nE "s/^$2\(([a-z0-9_]+)\)$/\1/p" "$1" | tr _ -; }
     missing+=("a scheduler has another name than its symbol in src/sched/schedulers.def, underscores as dashes")
 [[ $(symbols src/divergence/models.def DIVERGENCE_MODEL) == "$("$heddle" list divergence --names)" ]] ||
     missing+=("a model has another name than its symbol in src/divergence/models.def, underscores as dashes")
+[[ $(symbols src/mem/dram_policies.def DRAM_POLICY) == "$("$heddle" list dram --names)" ]] ||
+    missing+=("a DRAM policy has another name than its symbol in src/mem/dram_policies.def, underscores as dashes")
 
 read_page docs/schedulers.md
 for name in $(names schedulers); do
     has "## $name: " "scheduler $name: a section '## $name: ...' in docs/schedulers.md"
+done
+read_page docs/dram.md
+for name in $(names dram); do
+    has "## $name: " "DRAM policy $name: a section '## $name: ...' in docs/dram.md"
 done
 for name in $(names divergence); do
     read_page "docs/models/$name.md"
