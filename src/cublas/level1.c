@@ -340,7 +340,7 @@ static CUresult exchange(const struct cublasContext *handle, void *own, void *th
 #define ROTG(S, T, absolute, root, copy_sign)                                                                          \
     CUBLAS_API(cublas##S##rotg_v2, cublasHandle_t handle, T *a, T *b, T *c, T *s) {                                    \
         CUBLAS_ENTER(handle);                                                                                          \
-        T x, y;                                                                                                        \
+        T x = 0, y = 0;                                                                                                \
         if (!a || !b || !c || !s)                                                                                      \
             return CUBLAS_STATUS_INVALID_VALUE;                                                                        \
         CUresult result = exchange(handle, &x, a, sizeof(T), true);                                                    \

@@ -296,7 +296,7 @@ RANDOM_CODE void random_philox(uint64_t counter, uint32_t sequence, uint64_t see
 
 /* Writes four elements: those at 4 `quad` of the whole sequence, as far as the job contains them. */
 RANDOM_CODE void random_fill_quad(const struct random_job *job, uint64_t quad) {
-    uint32_t sequence = (uint32_t)(quad % RANDOM_PHILOX_SEQUENCES), c[4], d[4];
+    uint32_t sequence = (uint32_t)(quad % RANDOM_PHILOX_SEQUENCES), c[4], d[4] = {0, 0, 0, 0};
     uint64_t at = 4 * quad - job->position; /* wraps around before the start */
     int is_double = job->kind == RANDOM_UNIFORM_DOUBLE || job->kind == RANDOM_NORMAL_DOUBLE;
     uint64_t counter = job->counter + job->states[sequence];
