@@ -20,7 +20,7 @@ static unsigned cost_of_move(const struct isa_code *code, uint32_t i) {
     bool is_wide = ptx_type_bits(isa_type(insn)) == 64;
     switch (source->kind) {
     case PTX_OPERAND_SPECIAL:
-        return source->special != PTX_SPECIAL_WARPSIZE;
+        return 1;
     case PTX_OPERAND_VARIABLE:
         if (source->variable->space == PTX_SPACE_SHARED)
             return 1; /* fold.c adds what the first of them costs */

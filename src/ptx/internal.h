@@ -14,7 +14,8 @@ enum {
     PTX_MAX_DIMENSIONS = 16,
     PTX_MAX_SHOWN_ERRORS = 20,
     PTX_MAX_KEPT_ERRORS = 1000, /* more are only counted */
-    PTX_SINK_ID = PTX_NO_INDEX - 1
+    PTX_SINK_ID = PTX_NO_INDEX - 1,
+    PTX_WARP_SIZE = 32 /* WARP_SZ */
 };
 #define PTX_MAX_VARIABLE_BYTES (UINT64_C(1) << 32)
 #define PTX_MAX_INITIALISED_BYTES (UINT64_C(1) << 28) /* of one module; they are kept in memory */
@@ -188,6 +189,8 @@ struct ptx_parser {
     uint64_t initialised_bytes;
     uint32_t expression_depth;
     uint32_t n_unresolved; /* operands of the current statement with a name that is not defined yet */
+    uint32_t n_elements;   /* elements of arrays in it that have no address yet */
+    struct ptx_location element_at;
 
     PTX_LIST(struct ptx_pending) labels;   /* resolved when a scope ends */
     PTX_LIST(struct ptx_pending) symbols;  /* resolved when the module ends */
@@ -282,8 +285,8 @@ struct ptx_value {
     uint64_t bits;           /* INTEGER and floats; the addend of an ADDRESS */
     struct ptx_name *symbol; /* ADDRESS */
     bool is_generic;
-    bool is_masked; /* 0xFF00(symbol) */
-    uint64_t mask;
+    bool is_masked;      /* 0xFF00(symbol) */
+    unsigned mask_shift; /* of the byte that the mask selects */
 };
 
 bool ptx_parse_value(struct ptx_parser *parser, struct ptx_value *value);
@@ -292,8 +295,10 @@ bool ptx_parse_count(struct ptx_parser *parser, uint64_t largest, const char *wh
 double ptx_value_double(const struct ptx_value *value); /* of a number of any kind */
 
 /* parser/variable.c */
+/* Parses the alignment of `.align 8 .global .u32 name;`, where it comes before the state space; otherwise 0. */
+bool ptx_parse_leading_alignment(struct ptx_parser *parser, uint32_t *alignment);
 /* Parses `type name[3] = ..., name;` after the state space. */
-bool ptx_parse_variables(struct ptx_parser *parser, enum ptx_space space, enum ptx_linkage linkage);
+bool ptx_parse_variables(struct ptx_parser *parser, enum ptx_space space, enum ptx_linkage linkage, uint32_t alignment);
 bool ptx_parse_registers(struct ptx_parser *parser);
 /* Parses ( .param .b32 a, ... ) into an arena array; the opening parenthesis is the current token. */
 bool ptx_parse_parameters(struct ptx_parser *parser, struct ptx_function *owner, enum ptx_role role,
@@ -325,12 +330,18 @@ bool ptx_parse_call(struct ptx_parser *parser, struct ptx_instruction *instructi
 
 /* parser/operand.c */
 bool ptx_parse_operand(struct ptx_parser *parser, struct ptx_operand *operand);
-/* Parses a guard or pair: the name must be a register. */
-bool ptx_parse_register(struct ptx_parser *parser, uint32_t *register_id);
+/* Parses a guard, a pair or an index: the name must be a register; `what` describes it in messages. */
+bool ptx_parse_register(struct ptx_parser *parser, const char *what, uint32_t *register_id);
 /* Records the pending names among operands that are at their final address. */
 void ptx_note_unresolved(struct ptx_parser *parser, struct ptx_operand *operand, uint32_t count);
 /* Returns the name of an operand that is still pending. */
 struct ptx_name *ptx_operand_name(const struct ptx_operand *operand);
+
+/* parser/element.c */
+/* Parses the [index] after an array; '[' is the current token. */
+bool ptx_parse_element(struct ptx_parser *parser, struct ptx_operand *operand);
+/* Turns the elements of arrays among the operands into addresses. */
+bool ptx_place_elements(struct ptx_parser *parser, struct ptx_instruction *instruction);
 
 /* old.c: adds the suffixes that PTX 1.x leaves out. */
 void ptx_complete_old(const struct ptx_module *module, struct ptx_instruction *instruction);

@@ -120,6 +120,7 @@ struct ptx_variable {
     enum ptx_linkage linkage;
     enum ptx_role role; /* parameters and results are in the owner's own lists, plain ones in owner->variable */
     bool is_managed;    /* .attribute(.managed) */
+    bool is_array;      /* declared with a dimension */
     uint32_t vector;    /* 1, 2 or 4 */
     uint32_t alignment; /* bytes, a power of two */
     uint64_t size;      /* bytes; 0 for `extern .shared x[]` */
@@ -153,6 +154,7 @@ enum ptx_operand_kind {
 struct ptx_operand {
     enum ptx_operand_kind kind;
     struct ptx_location at;
+    bool is_element;  /* VARIABLE, only in the parser: written a[index]; register_id is the index, if it has one */
     bool is_negated;  /* !%p in setp, set, and, or, xor, vote and bar.red (others are rewritten); -%r in vmad */
     uint8_t selector; /* video byte/half selector: 0 none, 1..4 = .b0...b3, 5..6 = .h0 .h1; packed: see selector_mask */
     uint16_t

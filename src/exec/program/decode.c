@@ -96,14 +96,14 @@ static struct exec_operand special_operand(struct exec_linker *linker, enum ptx_
     case PTX_SPECIAL_TOTAL_SMEM_SIZE:
     case PTX_SPECIAL_AGGR_SMEM_SIZE:
         return BLOCK(total_shared, PTX_WIDTH_32);
-    case PTX_SPECIAL_WARPSIZE:
-        return constant(linker, EXEC_LANES, PTX_WIDTH_32);
     case PTX_SPECIAL_ENVREG: /* cooperative_groups reads 1 and 2; the driver sets no others */
         if (number == 1 || number == 2)
             return BLOCK(workspace[number - 1], PTX_WIDTH_32);
         return constant(linker, 0, PTX_WIDTH_32);
     case PTX_SPECIAL_PM: /* there are no performance counters */
         return constant(linker, 0, PTX_WIDTH_32);
+    case PTX_SPECIAL_PM_64:
+        return constant(linker, 0, PTX_WIDTH_64);
     case PTX_SPECIAL_CLUSTERID_X: /* every block is a separate cluster */
         return BLOCK(ctaid[0], PTX_WIDTH_32);
     case PTX_SPECIAL_CLUSTERID_Y:
@@ -446,7 +446,7 @@ void exec_decode(struct exec_linker *linker, uint32_t function_number, const str
         out->flags |= EXEC_FLAG_READS_CLOCK;
     decode_extension(insn, out);
     linker->program->uses_warps |= exec_acts_on_row(out->kind) ||
-                                   reads_special(flat, PTX_SPECIAL_LANEID, PTX_SPECIAL_WARPSIZE) ||
+                                   reads_special(flat, PTX_SPECIAL_LANEID, PTX_SPECIAL_NWARPID) ||
                                    reads_special(flat, PTX_SPECIAL_LANEMASK_EQ, PTX_SPECIAL_LANEMASK_GT);
     if (ptx_opcode_family(insn->opcode) == PTX_FAMILY_CONTROL)
         decode_control(linker, function_number, insn, out);

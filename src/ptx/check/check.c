@@ -310,6 +310,8 @@ static bool check_atomic(struct ptx_check *check) {
     return instruction->vector == 1 || check_vector_atomic(check);
 }
 
+enum { N_BARRIERS = 16 }; /* of a block, from the PTX ISA manual ("bar") */
+
 static bool check_barrier(struct ptx_check *check) {
     const struct ptx_instruction *instruction = check->instruction;
     unsigned n = instruction->n_operands;
@@ -326,6 +328,9 @@ static bool check_barrier(struct ptx_check *check) {
     bool is_count = ptx_has(instruction, PTX_MOD_POPC);
     if (is_reduction && (instruction->n_types != 1 || is_count != (instruction->type[0] == PTX_U32)))
         return fail(check, "must be .popc.u32, .and.pred or .or.pred");
+    const struct ptx_operand *number = &instruction->operand[is_reduction];
+    if (!is_cluster && !is_warp && number->kind == PTX_OPERAND_INTEGER && number->value >= N_BARRIERS)
+        return ptx_fail(check->parser, number->at, "a block has barriers 0 to %d", N_BARRIERS - 1);
     return true;
 }
 

@@ -201,6 +201,8 @@ static void operand_counts_and_kinds_are_checked(void **state) {
     fixture_rejects("setp.eq.s32 %p1, %r1, %r2, %p3;", 1,
                     "setp.eq.s32 with a fourth operand needs one of .and .or .xor");
     fixture_rejects("setp.eq.and.s32 %p1, %r1, %r2;", 1, "setp.eq.and.s32 needs a predicate as fourth operand");
+    fixture_rejects("bar.sync 16;", 10, "a block has barriers 0 to 15");
+    fixture_rejects("bar.red.and.pred %p1, 16, %p2;", 23, "a block has barriers 0 to 15");
     fixture_rejects("bar.arrive 0;", 1, "bar.arrive needs 2 operands: the barrier and the number of threads");
     fixture_rejects("barrier.sync;", 1, "barrier.sync needs the number of a barrier");
     fixture_rejects("mov.b64 {%r1, %r2}, {%r3, %r4};", 9,

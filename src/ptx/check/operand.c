@@ -115,7 +115,7 @@ static bool check_float(struct ptx_check *check, struct ptx_operand *operand, en
 static bool check_special(struct ptx_check *check, const struct ptx_operand *operand, enum ptx_type type) {
     const char *text = ptx_special_name(operand->special);
     bool is_read = check->instruction->opcode == PTX_OP_MOV || check->instruction->opcode == PTX_OP_CVT;
-    if (!is_read && operand->special != PTX_SPECIAL_WARPSIZE)
+    if (!is_read)
         return ptx_fail(check->parser, operand->at, "%s cannot read the special register '%%%s'; use mov",
                         name_of(check), text);
     unsigned bits = ptx_special_bits(operand->special), wanted = ptx_type_bits(type);
@@ -237,13 +237,24 @@ static bool check_texels(struct ptx_check *check, struct ptx_operand *operand, e
            check_elements(check, operand, type, WIDER, is_destination);
 }
 
+static bool check_scalar_move(struct ptx_check *check, struct ptx_operand *operand, enum ptx_type type,
+                              bool is_destination) {
+    return is_destination ? check_destination(check, operand, type, EXACT, false, false)
+                          : check_source(check, operand, type, EXACT);
+}
+
 /* mov: a scalar, a whole vector register, or one wide register against several narrow ones. */
 static bool check_move(struct ptx_check *check, struct ptx_operand *operand, enum ptx_type type, bool is_destination) {
     if (check->instruction->vector > 1)
         return check_vector(check, operand, type, EXACT, is_destination);
     if (operand->kind != PTX_OPERAND_VECTOR)
-        return is_destination ? check_destination(check, operand, type, EXACT, false, false)
-                              : check_source(check, operand, type, EXACT);
+        return check_scalar_move(check, operand, type, is_destination);
+    const struct ptx_operand *other = &check->instruction->operand[is_destination ? 1 : 0];
+    bool is_packing = other->kind != PTX_OPERAND_VECTOR && ptx_type_kind(type) == PTX_KIND_B;
+    if (operand->n_elements == 1 && is_packing) { /* {a} is a */
+        *operand = operand->element[0];
+        return check_scalar_move(check, operand, type, is_destination);
+    }
     if (operand->element[0].kind == PTX_OPERAND_SPECIAL)
         return ptx_fail(check->parser, operand->at, "'%%%s' needs a component such as .x",
                         ptx_special_name(operand->element[0].special));
@@ -251,8 +262,7 @@ static bool check_move(struct ptx_check *check, struct ptx_operand *operand, enu
         return false;
     static const enum ptx_type parts[] = {PTX_B8, PTX_B16, PTX_B32, PTX_B64};
     unsigned bits = ptx_type_bits(type), n = operand->n_elements;
-    const struct ptx_operand *other = &check->instruction->operand[is_destination ? 1 : 0];
-    if (other->kind == PTX_OPERAND_VECTOR || ptx_type_kind(type) != PTX_KIND_B)
+    if (!is_packing)
         return ptx_fail(check->parser, operand->at, "%s cannot move a vector; packing needs a type such as .b64",
                         name_of(check));
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)

@@ -60,17 +60,25 @@ static bool parse_name(struct ptx_parser *parser, struct ptx_value *value) {
     return ptx_expect(parser, ')', "after generic(variable");
 }
 
-/* 0xFF00(symbol): selected bytes of an address. */
+/* 0xFF00(value): one byte of an address or an integer. */
 static bool parse_mask(struct ptx_parser *parser, struct ptx_value *value) {
     uint64_t mask = value->bits;
+    struct ptx_location at = value->at;
+    unsigned shift = 0;
     ptx_advance(parser);
+    while (shift < 56 && mask >> shift != 0xff)
+        shift += 8;
+    if (mask != UINT64_C(0xff) << shift)
+        return ptx_fail(parser, at, "expected a mask of one byte such as 0xFF00");
     if (!ptx_parse_value(parser, value))
         return false;
-    if (value->kind != VALUE_ADDRESS || value->is_masked)
-        return ptx_fail(parser, value->at, "expected a variable after the byte mask");
-    value->is_masked = true;
-    value->mask = mask;
-    return ptx_expect(parser, ')', "after the masked variable");
+    if (value->kind == VALUE_INTEGER)
+        value->bits = value->bits >> shift & 0xff;
+    else if (value->kind != VALUE_ADDRESS || value->is_masked)
+        return ptx_fail(parser, value->at, "expected a variable or an integer after the byte mask");
+    value->is_masked = value->kind == VALUE_ADDRESS;
+    value->mask_shift = shift;
+    return ptx_expect(parser, ')', "after the masked value");
 }
 
 static bool parse_number(struct ptx_parser *parser, struct ptx_value *value) {
@@ -211,13 +219,12 @@ static bool divide(struct ptx_parser *parser, int op, struct ptx_value *a, const
     return true;
 }
 
+/* The manual does not define shifts by 64 and more. The vendor's assembler uses the low six bits of the amount. */
 static uint64_t shift(int op, const struct ptx_value *a, const struct ptx_value *b) {
-    unsigned amount = b->bits < 64 ? (unsigned)b->bits : 64;
+    unsigned amount = (unsigned)b->bits % 64;
     if (op == PUNCT_SHIFT_LEFT)
-        return amount < 64 ? a->bits << amount : 0;
-    if (a->is_unsigned)
-        return amount < 64 ? a->bits >> amount : 0;
-    return (uint64_t)((int64_t)a->bits >> (amount < 64 ? amount : 63));
+        return a->bits << amount;
+    return a->is_unsigned ? a->bits >> amount : (uint64_t)((int64_t)a->bits >> amount);
 }
 
 static bool is_less(const struct ptx_value *a, const struct ptx_value *b) {
@@ -289,6 +296,24 @@ static bool apply_floats(struct ptx_parser *parser, int op, struct ptx_value *a,
     double x = ptx_value_double(a), y = ptx_value_double(b);
     double result;
     switch (op) {
+    case '<':
+        set_bool(a, x < y);
+        return true;
+    case '>':
+        set_bool(a, x > y);
+        return true;
+    case PUNCT_LE:
+        set_bool(a, x <= y);
+        return true;
+    case PUNCT_GE:
+        set_bool(a, x >= y);
+        return true;
+    case PUNCT_EQ:
+        set_bool(a, x == y);
+        return true;
+    case PUNCT_NE:
+        set_bool(a, x != y);
+        return true;
     case '+':
         result = x + y;
         break;

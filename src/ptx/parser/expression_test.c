@@ -37,8 +37,8 @@ static void signedness_decides_division_shifts_and_comparison(void **state) {
     assert_int_equal(value_of("(.u64)(-8) >> 60"), 15);
     assert_int_equal(value_of("-1 < 1"), 1);
     assert_int_equal(value_of("-1 < 1U"), 0);
-    assert_int_equal(value_of("1 << 64"), 0);
-    assert_int_equal(value_of("-1 >> 100"), UINT64_MAX);
+    assert_int_equal(value_of("1 << 65"), 2);
+    assert_int_equal(value_of("-8 >> 65"), (uint64_t)-4);
     assert_int_equal(value_of("0x8000000000000000 / 0xFFFFFFFFFFFFFFFF"), 0);
     assert_int_equal(value_of("(.s64)0x8000000000000000 / -1"), UINT64_C(1) << 63);
     assert_int_equal(value_of("(.s64)0x8000000000000000 % -1"), 0);

@@ -9,9 +9,12 @@
 static bool parse_dimensions3(struct ptx_parser *parser, const char *what, uint32_t out[3]) {
     out[0] = out[1] = out[2] = 1;
     for (unsigned i = 0; i < 3; i++) {
+        struct ptx_location at = parser->token.at;
         uint64_t value;
         if (!ptx_parse_count(parser, INT32_MAX, what, &value))
             return false;
+        if (value == 0)
+            return ptx_fail(parser, at, "%s cannot be 0", what);
         out[i] = (uint32_t)value;
         if (!ptx_accept(parser, ','))
             break;
@@ -89,7 +92,10 @@ static bool parse_header(struct ptx_parser *parser, struct ptx_function *functio
         return false;
     for (uint32_t i = 0; function->is_entry && i < function->n_parameters; i++)
         if (function->parameter[i].space != PTX_SPACE_PARAM)
-            return ptx_fail(parser, function->parameter[i].at, "the parameters of an .entry are .param, not .reg");
+            return ptx_fail(parser, function->parameter[i].at,
+                            function->parameter[i].space == PTX_SPACE_TEX
+                                ? "texture and surface references as parameters are not supported; use a .u64 handle"
+                                : "the parameters of an .entry are .param, not .reg");
     return parse_directives(parser, function);
 }
 
@@ -277,13 +283,14 @@ static bool parse_directive(struct ptx_parser *parser) {
     if (ptx_accept_dot(parser, "section"))
         return ptx_skip_section(parser);
     enum ptx_linkage linkage;
-    if (!ptx_parse_linkage(parser, &linkage))
+    uint32_t alignment;
+    if (!ptx_parse_linkage(parser, &linkage) || !ptx_parse_leading_alignment(parser, &alignment))
         return false;
     enum ptx_space space = ptx_variable_space(parser);
     if (space == PTX_SPACE_GENERIC)
         return ptx_unexpected(parser, "an instruction or a declaration");
     ptx_advance(parser);
-    return ptx_parse_variables(parser, space, linkage);
+    return ptx_parse_variables(parser, space, linkage, alignment);
 }
 
 static bool parse_statement(struct ptx_parser *parser) {

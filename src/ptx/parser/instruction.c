@@ -12,7 +12,7 @@ static bool parse_guard(struct ptx_parser *parser, struct ptx_instruction *instr
         return true;
     instruction->guard_negated = ptx_accept(parser, '!');
     struct ptx_location at = parser->token.at;
-    if (!ptx_parse_register(parser, &instruction->guard))
+    if (!ptx_parse_register(parser, "a predicate register", &instruction->guard))
         return false;
     const struct ptx_register *reg = &parser->registers.item[instruction->guard];
     if (reg->type != PTX_PRED)
@@ -212,9 +212,10 @@ static bool parse_rest(struct ptx_parser *parser, struct ptx_instruction *instru
 bool ptx_parse_instruction(struct ptx_parser *parser) {
     struct ptx_instruction instruction = {.guard = PTX_NO_INDEX, .vector = 1, .source = parser->source};
     uint32_t n_labels = parser->labels.count;
-    parser->n_unresolved = 0;
+    parser->n_unresolved = parser->n_elements = 0;
     bool is_right = parse_guard(parser, &instruction) && parse_opcode(parser, &instruction) &&
                     parse_suffixes(parser, &instruction) && parse_rest(parser, &instruction) &&
+                    ptx_place_elements(parser, &instruction) &&
                     ptx_expect(parser, ';', instruction.n_operands > 0 ? "after operand" : "after instruction");
     if (!is_right) {
         parser->labels.count = n_labels; /* drop the targets of the dropped branch */

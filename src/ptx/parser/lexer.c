@@ -6,6 +6,7 @@
 #include "ptx/internal.h"
 
 #include <locale.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +61,17 @@ static bool skip_comment(struct ptx_lexer *lexer) {
     return false;
 }
 
+/* Returns whether the text starts with # 5 "a.cu" or #line 5 "a.cu", which preprocessors leave. */
+static bool is_line_marker(const char *c) {
+    c++;
+    if (strncmp(c, "line", 4) == 0)
+        c += 4;
+    c += strspn(c, " \t");
+    size_t n_digits = strspn(c, "0123456789");
+    c += n_digits;
+    return n_digits > 0 && c[strspn(c, " \t")] == '"';
+}
+
 /* Advances to the next token. Returns the start of an unterminated comment, or NULL. The text's last byte is followed
  * by a NUL, so looking one character ahead is safe. */
 static const char *skip_blanks(struct ptx_lexer *lexer, struct ptx_location *at) {
@@ -72,6 +84,8 @@ static const char *skip_blanks(struct ptx_lexer *lexer, struct ptx_location *at)
         } else if (c == '/' && lexer->next[1] == '/') {
             skip_line(lexer);
         } else if (c == '@' && lexer->next[1] == '@' && lexer->at_line_start) {
+            skip_line(lexer);
+        } else if (c == '#' && lexer->at_line_start && is_line_marker(lexer->next)) {
             skip_line(lexer);
         } else if (c == '/' && lexer->next[1] == '*') {
             const char *start = lexer->next;
@@ -127,6 +141,8 @@ static bool decimal_float(struct ptx_parser *parser, const char *start) {
     if (point)
         *point = localeconv()->decimal_point[0];
     double value = strtod(text, NULL);
+    if (isinf(value))
+        return bad_token(parser, "number larger than any .f64:");
     memcpy(&token->value, &value, sizeof value);
     token->kind = TOKEN_FLOAT64;
     return true;
@@ -204,6 +220,11 @@ static void name_token(struct ptx_parser *parser, const char *start) {
     parser->lexer.next = c;
     parser->token.kind = TOKEN_NAME;
     parser->token.length = (uint32_t)(c - start);
+    if (parser->token.length == 7 && memcmp(start, "WARP_SZ", 7) == 0) { /* PTX's one predefined constant */
+        parser->token.kind = TOKEN_INTEGER;
+        parser->token.value = PTX_WARP_SIZE;
+        return;
+    }
     parser->token.name = ptx_intern(parser, start, parser->token.length);
 }
 

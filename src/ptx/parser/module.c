@@ -182,11 +182,14 @@ static bool parse_declaration(struct ptx_parser *parser) {
         return ptx_parse_function(parser, true, linkage);
     if (ptx_accept_dot(parser, "func"))
         return ptx_parse_function(parser, false, linkage);
+    uint32_t alignment;
+    if (!ptx_parse_leading_alignment(parser, &alignment))
+        return false;
     enum ptx_space space = ptx_variable_space(parser);
     if (space == PTX_SPACE_GENERIC || space == PTX_SPACE_PARAM || space == PTX_SPACE_LOCAL)
         return ptx_unexpected(parser, "a directive, a function or a variable of the module");
     ptx_advance(parser);
-    return ptx_parse_variables(parser, space, linkage);
+    return ptx_parse_variables(parser, space, linkage, alignment);
 }
 
 static bool parse_directive(struct ptx_parser *parser) {

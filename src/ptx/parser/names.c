@@ -138,14 +138,15 @@ static void set_special(struct ptx_parser *parser, const char *text, unsigned sp
 static void start_specials(struct ptx_parser *parser) {
     char text[40];
     for (unsigned i = 0; i < PTX_N_SPECIALS; i++) {
-        unsigned numbers = i == PTX_SPECIAL_ENVREG ? 32 : i == PTX_SPECIAL_PM ? 8 : 0;
+        bool is_wide = i == PTX_SPECIAL_PM_64;
+        unsigned numbers = i == PTX_SPECIAL_ENVREG ? 32 : i == PTX_SPECIAL_PM || is_wide ? 8 : 0;
         for (unsigned n = 0; n < numbers; n++) {
-            snprintf(text, sizeof text, "%%%s%u", special_rows[i].text, n);
+            snprintf(text, sizeof text, "%%%s%u%s", special_rows[i].text, n, is_wide ? "_64" : "");
             set_special(parser, text, i, n);
         }
         if (numbers > 0)
             continue;
-        snprintf(text, sizeof text, "%s%s", i == PTX_SPECIAL_WARPSIZE ? "" : "%", special_rows[i].text);
+        snprintf(text, sizeof text, "%%%s", special_rows[i].text);
         set_special(parser, text, i, 0);
     }
 }

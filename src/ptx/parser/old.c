@@ -67,19 +67,25 @@ static void add_rounding(struct ptx_instruction *instruction, bool is_single) {
     }
 }
 
-/* mov.u16 %h, %ctaid.x; cvt.u32.u16 %r, %tid.x: special registers once had 16 bits and can still be read that way. Here
- * they are read with 32 bits. The lower half is the same, and indices of that time were smaller. */
+/* mov.u16 %h, %ctaid.x; cvt.u32.u16 %r, %tid.x: special registers once had 16 bits and can still be read that way, and
+ * %gridid once had 16 or 32. Here they are read with all their bits. The lower part is the same, and indices of that
+ * time were smaller. */
 void ptx_widen_special(struct ptx_instruction *instruction) {
     bool is_read = instruction->opcode == PTX_OP_MOV || instruction->opcode == PTX_OP_CVT;
     if (!is_read || instruction->n_operands != 2 || instruction->operand[1].kind != PTX_OPERAND_SPECIAL ||
-        ptx_special_bits(instruction->operand[1].special) != 32 ||
-        ptx_type_bits(instruction->type[instruction->n_types - 1]) != 16)
+        instruction->n_types == 0 || ptx_type_kind(instruction->type[instruction->n_types - 1]) == PTX_KIND_F)
+        return;
+    enum ptx_special special = instruction->operand[1].special;
+    unsigned bits = ptx_special_bits(special), read = ptx_type_bits(instruction->type[instruction->n_types - 1]);
+    bool is_grid = special == PTX_SPECIAL_GRIDID;
+    if (!(bits == 32 && read == 16) && !(is_grid && (read == 16 || read == 32)))
         return;
     if (instruction->opcode == PTX_OP_MOV) {
         instruction->opcode = PTX_OP_CVT;
         instruction->n_types = 2;
+        instruction->type[0] = read == 16 ? PTX_U16 : PTX_U32;
     }
-    instruction->type[1] = PTX_U32;
+    instruction->type[1] = is_grid ? PTX_U64 : PTX_U32;
 }
 
 void ptx_complete_old(const struct ptx_module *module, struct ptx_instruction *instruction) {

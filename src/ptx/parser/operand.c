@@ -118,17 +118,17 @@ static bool set_register(struct ptx_parser *parser, struct ptx_operand *operand,
     return true;
 }
 
-bool ptx_parse_register(struct ptx_parser *parser, uint32_t *register_id) {
+bool ptx_parse_register(struct ptx_parser *parser, const char *what, uint32_t *register_id) {
     struct ptx_name *name = parser->token.name;
     struct ptx_location at = parser->token.at;
     if (parser->token.kind != TOKEN_NAME)
-        return ptx_unexpected(parser, "a predicate register");
+        return ptx_unexpected(parser, what);
     ptx_advance(parser);
     const struct ptx_binding *binding = ptx_lookup(parser, name);
     if (!binding)
         return ptx_undefined(parser, name, at, "register");
     if (binding->kind != BINDING_REGISTER || binding->width != 1)
-        return ptx_fail(parser, at, "'%s' is not a predicate register", name->text);
+        return ptx_fail(parser, at, "'%s' is not %s", name->text, what);
     *register_id = binding->register_id;
     return true;
 }
@@ -136,7 +136,7 @@ bool ptx_parse_register(struct ptx_parser *parser, uint32_t *register_id) {
 /* The q of p|q. */
 static bool parse_pair(struct ptx_parser *parser, struct ptx_operand *operand) {
     if (!ptx_is_word(parser, "_"))
-        return ptx_parse_register(parser, &operand->pair_id);
+        return ptx_parse_register(parser, "a predicate register", &operand->pair_id);
     operand->pair_id = PTX_SINK_ID;
     ptx_advance(parser);
     return true;
@@ -190,6 +190,8 @@ static bool set_name(struct ptx_parser *parser, struct ptx_operand *operand, str
         return set_special(parser, operand, name);
     if (!binding && is_register_name(parser, name))
         return ptx_undefined(parser, name, operand->at, "register");
+    if (!binding && ptx_is_punctuation(parser, '['))
+        return ptx_fail(parser, operand->at, "'%s' must be declared before its elements are used", name->text);
     if (!binding) {
         leave_unresolved(parser, operand, name);
         return parse_offset(parser, operand);
@@ -200,7 +202,7 @@ static bool set_name(struct ptx_parser *parser, struct ptx_operand *operand, str
     case BINDING_VARIABLE:
         operand->kind = PTX_OPERAND_VARIABLE;
         operand->variable = binding->variable;
-        return parse_offset(parser, operand);
+        return ptx_is_punctuation(parser, '[') ? ptx_parse_element(parser, operand) : parse_offset(parser, operand);
     default:
         operand->kind = PTX_OPERAND_FUNCTION;
         operand->function = binding->function;
@@ -348,6 +350,19 @@ static bool is_name_start(char c) {
     return c == '%' || c == '_' || c == '$' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
+/* Returns whether the sign that is the current token stands before a register, not before WARP_SZ. */
+static bool precedes_register(struct ptx_parser *parser) {
+    struct ptx_lexer lexer = parser->lexer;
+    struct ptx_token sign = parser->token;
+    if (!is_name_start(ptx_peek(parser)))
+        return false;
+    ptx_advance(parser);
+    bool is_register = parser->token.kind != TOKEN_INTEGER;
+    parser->lexer = lexer;
+    parser->token = sign;
+    return is_register;
+}
+
 /* !p of a predicate, -a of a number. */
 static bool parse_negated(struct ptx_parser *parser, struct ptx_operand *operand) {
     bool is_not = ptx_accept(parser, '!');
@@ -375,7 +390,7 @@ static bool parse_nested(struct ptx_parser *parser, struct ptx_operand *operand,
     if (ptx_is_punctuation(parser, '['))
         return parse_brackets(parser, operand, depth);
     bool is_sign = ptx_is_punctuation(parser, '!') || ptx_is_punctuation(parser, '-');
-    if (is_sign && is_name_start(ptx_peek(parser)))
+    if (is_sign && precedes_register(parser))
         return parse_negated(parser, operand);
     if (parser->token.kind == TOKEN_NAME)
         return parse_name(parser, operand);

@@ -56,7 +56,7 @@ static void special_registers_have_components_and_numbers(void **state) {
     assert_int_equal(operand(module, 3, 1)->special, PTX_SPECIAL_ENVREG);
     assert_int_equal(operand(module, 3, 1)->value, 31);
     assert_int_equal(operand(module, 4, 1)->special, PTX_SPECIAL_LANEMASK_LT);
-    assert_int_equal(operand(module, 5, 2)->special, PTX_SPECIAL_WARPSIZE);
+    assert_int_equal(operand(module, 5, 2)->value, 32);
     assert_int_equal(operand(module, 6, 1)->kind, PTX_OPERAND_INTEGER);
     assert_int_equal(operand(module, 6, 1)->value, 0);
     assert_int_equal(operand(module, 7, 1)->value, 7);

@@ -32,6 +32,11 @@ static bool parse_alignment(struct ptx_parser *parser, uint32_t *alignment) {
     return true;
 }
 
+bool ptx_parse_leading_alignment(struct ptx_parser *parser, uint32_t *alignment) {
+    *alignment = 0;
+    return !ptx_accept_dot(parser, "align") || parse_alignment(parser, alignment);
+}
+
 /* .attribute(.managed) and .attribute(.unified(uuid1, uuid2)). */
 bool ptx_skip_attribute(struct ptx_parser *parser, bool *is_managed) {
     if (!ptx_expect(parser, '(', "after .attribute"))
@@ -174,11 +179,9 @@ static bool place_address(struct ptx_parser *parser, const struct initialiser *i
                                         .symbol = value->symbol->text,
                                         .addend = (int64_t)value->bits,
                                         .generic = value->is_generic};
-    if (value->is_masked) {
-        while (relocation.mask_shift < 56 && value->mask >> relocation.mask_shift != 0xff)
-            relocation.mask_shift += 8;
-        if (value->mask != UINT64_C(0xff) << relocation.mask_shift || bytes != 1)
-            return ptx_fail(parser, value->at, "expected a mask of one byte such as 0xFF00 and an 8-bit variable");
+    if (value->is_masked && ptx_type_kind(init->variable->type) != PTX_KIND_F) {
+        relocation.bytes = 1; /* the lowest; the others are 0 */
+        relocation.mask_shift = value->mask_shift;
     } else if (bytes != 8 || ptx_type_kind(init->variable->type) == PTX_KIND_F) {
         return ptx_fail(parser, value->at, "the address of '%s' needs a 64-bit integer, not .%s", value->symbol->text,
                         ptx_type_name(init->variable->type));
@@ -344,6 +347,7 @@ static bool parse_declarator(struct ptx_parser *parser, const struct declaration
     ptx_advance(parser);
     if (!parse_dimensions(parser, shape))
         return false;
+    variable->is_array = shape->n_dimensions > 0;
     if (variable->vector > 1)
         shape->dimension[shape->n_dimensions++] = variable->vector;
     uint32_t natural = element_bytes(variable) * variable->vector;
@@ -409,8 +413,9 @@ static bool parse_variable(struct ptx_parser *parser, const struct declaration *
     return true;
 }
 
-bool ptx_parse_variables(struct ptx_parser *parser, enum ptx_space space, enum ptx_linkage linkage) {
-    struct declaration declaration = {.space = space, .linkage = linkage, .vector = 1};
+bool ptx_parse_variables(struct ptx_parser *parser, enum ptx_space space, enum ptx_linkage linkage,
+                         uint32_t alignment) {
+    struct declaration declaration = {.space = space, .linkage = linkage, .alignment = alignment, .vector = 1};
     if (!parse_declaration(parser, &declaration))
         return false;
     do {

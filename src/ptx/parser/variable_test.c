@@ -168,8 +168,8 @@ static void wrong_declarations_are_explained(void **state) {
     fixture_module_rejects(".global .align 3 .u32 x;", 16, "alignment 3 is not a power of two");
     fixture_module_rejects(".global .pred x;", 9, "a .pred variable must be a register");
     fixture_module_rejects(".global .u32 x[];", 14, "'x[]' needs a size, an initialiser or .extern");
-    fixture_module_rejects(".global .u8 x[2] = {0xFF0(x), 1};", 27,
-                           "expected a mask of one byte such as 0xFF00 and an 8-bit variable");
+    fixture_module_rejects(".global .u8 x[2] = {0xFF0(x), 1};", 21, "expected a mask of one byte such as 0xFF00");
+    fixture_module_rejects(".global .u8 x = 0xFF(1.0);", 22, "expected a variable or an integer after the byte mask");
     fixture_module_rejects(".global .u32 x", 15, "expected ';' after variable, got end of file");
     fixture_module_rejects(".extern .global .u64 x; .global .u32 x;", 38, "'x' differs from its declaration on line 4");
 }
