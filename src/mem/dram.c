@@ -40,7 +40,7 @@ static uint64_t cycle_after(uint64_t time) { return (time + ticks(1) - 1) >> MEM
 
 /* Returns the most requests that can wait for a channel: those of all banks, or without an L2 those of its own bank. */
 static uint32_t max_waiting(const struct mem *mem, uint32_t channel) {
-    if (!mem->has_l2)
+    if (mem->l2 == MEM_ABSENT)
         return mem->banks[channel].lines.n;
     return mem->n_banks * mem->banks[0].lines.n;
 }

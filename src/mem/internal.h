@@ -39,6 +39,9 @@ struct mem_link {
     uint64_t ticks_per_byte; /* 0: unlimited */
 };
 
+/* A level of caches on this machine. */
+enum mem_level { MEM_ABSENT, MEM_PERFECT, MEM_TAGGED }; /* MEM_PERFECT: every access hits */
+
 /* An L1 data cache, instruction cache or texture cache. */
 struct mem_l1 {
     struct mem_cache cache;
@@ -54,8 +57,9 @@ struct mem_l1 {
         uint64_t *counter;
         uint32_t bytes, kind;
     } refusal;
-    uint8_t flag; /* MEM_FLAG_CODE or MEM_FLAG_TEXTURE in its messages; 0: the data cache */
-    bool is_present, is_perfect, is_write_back, allocates_on_write;
+    uint8_t flag;  /* MEM_FLAG_CODE or MEM_FLAG_TEXTURE in its messages; 0: the data cache */
+    uint8_t level; /* enum mem_level */
+    bool is_write_back, allocates_on_write;
     bool has_ports; /* otherwise the SM limits its accesses per cycle itself: unified.tag_banks */
 };
 
@@ -173,7 +177,8 @@ struct mem {
     void *user;
     mem_probe_fn *probe;
     void *probe_user;
-    bool is_coherent, has_l2, is_l2_perfect;
+    enum mem_level l2;
+    bool is_coherent;
     uint32_t line_bytes, line_shift;
     uint32_t n_sms, n_banks, n_channels, n_partitions;
     uint32_t bank_lines; /* consecutive lines of a bank */

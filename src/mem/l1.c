@@ -171,7 +171,7 @@ static enum mem_answer access_atomic(struct mem *mem, struct mem_sm *sm, struct 
                                      uint64_t address, uint32_t bytes, uint32_t token, uint64_t *ready) {
     if (sm->credits == 0)
         return refuse(mem, sm, &sm->counters.crossbar_full, cycle, ready);
-    if (l1->is_present && !l1->is_perfect && !mem->is_coherent) {
+    if (l1->level == MEM_TAGGED && !mem->is_coherent) {
         uint32_t slot = mem_cache_find(&l1->cache, address >> l1->line_shift);
         if (slot != MEM_NONE && l1->cache.state[slot] == MEM_MODIFIED && !has_writeback_room(l1))
             return refuse(mem, sm, &sm->counters.mshr_full, cycle, ready);
@@ -285,7 +285,7 @@ enum mem_answer mem_l1_access(struct mem *mem, uint32_t number, uint64_t cycle, 
     struct mem_l1 *l1 = kind == MEM_FETCH ? &sm->code : kind == MEM_TEXTURE ? &sm->texture : &sm->data;
     if (kind == MEM_ATOMIC)
         return access_atomic(mem, sm, l1, cycle, address, bytes, token, ready);
-    if (!l1->is_present)
+    if (l1->level == MEM_ABSENT)
         return access_directly(mem, sm, l1, cycle, kind, address, bytes, token, ready);
     uint64_t line = address >> l1->line_shift;
     uint32_t bank = (uint32_t)(l1->bank_mask + 1 == l1->banks ? line & l1->bank_mask : line % l1->banks);
@@ -297,16 +297,16 @@ enum mem_answer mem_l1_access(struct mem *mem, uint32_t number, uint64_t cycle, 
     if (is_refused_again(l1, line, kind, bytes))
         return refuse(mem, sm, l1->refusal.counter, cycle, ready);
     enum mem_answer answer = MEM_HIT;
-    if (kind == MEM_READ_PAST && (mem->is_coherent || l1->is_perfect))
+    if (kind == MEM_READ_PAST && (mem->is_coherent || l1->level == MEM_PERFECT))
         kind = MEM_READ;
-    uint32_t slot = l1->is_perfect ? 0 : mem_cache_find(&l1->cache, line);
+    uint32_t slot = l1->level == MEM_PERFECT ? 0 : mem_cache_find(&l1->cache, line);
     if (kind == MEM_READ_PAST && slot != MEM_NONE) {
         if (l1->cache.state[slot] == MEM_SHARED)
             evict(mem, sm, l1, slot, cycle);
         slot = MEM_NONE;
     }
-    if (l1->is_perfect || (kind != MEM_WRITE && slot != MEM_NONE)) {
-        if (!l1->is_perfect)
+    if (l1->level == MEM_PERFECT || (kind != MEM_WRITE && slot != MEM_NONE)) {
+        if (l1->level == MEM_TAGGED)
             mem_cache_touch(&l1->cache, slot);
         mem_probe(mem, MEM_PROBE_L1_READ, sm->id, line);
         count(sm, l1, kind, false);

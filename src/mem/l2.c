@@ -316,9 +316,9 @@ static bool join(struct mem *mem, struct mem_bank *bank, uint32_t entry, const s
 
 /* Accepts a request; returns false when it has to wait. */
 static bool accept(struct mem *mem, struct mem_bank *bank, const struct mem_message *message, uint64_t cycle) {
-    if (!mem->has_l2)
+    if (mem->l2 == MEM_ABSENT)
         return pass_to_dram(mem, bank, message, cycle);
-    if (mem->is_l2_perfect) {
+    if (mem->l2 == MEM_PERFECT) {
         apply(mem, bank, MEM_NONE, message, cycle + mem->l2_latency, cycle);
         return true;
     }
@@ -390,7 +390,7 @@ static void serve_store(struct mem *mem, struct mem_bank *bank, uint64_t cycle) 
     }
     ring_remove(&bank->stores);
     bank->store_free_cycle = cycle + busy_cycles(mem, bank, &message);
-    bank->partition->counters.l2_accesses += mem->has_l2;
+    bank->partition->counters.l2_accesses += mem->l2 != MEM_ABSENT;
 }
 
 void mem_bank_serve(struct mem *mem, struct mem_bank *bank, uint64_t cycle) {
@@ -413,7 +413,7 @@ void mem_bank_serve(struct mem *mem, struct mem_bank *bank, uint64_t cycle) {
         } else {
             ring_remove(&bank->requests);
             bank->free_cycle = cycle + busy_cycles(mem, bank, &message);
-            bank->partition->counters.l2_accesses += mem->has_l2;
+            bank->partition->counters.l2_accesses += mem->l2 != MEM_ABSENT;
             bool is_read = message.type == MEM_MSG_READ && mem->machine->slice.combine > 1;
             if (is_read || (bank->requests.n > 0 && ring_first(&bank->requests)->is_answered))
                 combine(mem, bank, is_read ? message.line : MEM_NO_LINE, cycle);

@@ -20,7 +20,13 @@ struct limits {
 
 static uint32_t log2_of(uint32_t power) { return (uint32_t)__builtin_ctz(power); }
 
-static bool has_tags(const struct config_cache *cache) { return cache->is_present && !cache->is_perfect; }
+static enum mem_level level_of(const struct config_cache *cache) {
+    if (!cache->is_present)
+        return MEM_ABSENT;
+    return cache->is_perfect ? MEM_PERFECT : MEM_TAGGED;
+}
+
+static bool has_tags(const struct config_cache *cache) { return level_of(cache) == MEM_TAGGED; }
 
 static struct limits limits_of(const struct mem *mem) {
     const struct config_machine *machine = mem->machine;
@@ -29,9 +35,9 @@ static struct limits limits_of(const struct mem *mem) {
     uint32_t texture = has_tags(&machine->texture) ? machine->texture.mshrs : 0;
     struct limits limits = {.requests = data + code + texture + machine->crossbar.credits,
                             .puts = machine->l1.writes.policy == CONFIG_WRITE_BACK ? PUTS_PER_MSHR * data : 0};
-    if (!mem->has_l2)
+    if (mem->l2 == MEM_ABSENT)
         limits.entries = mem->n_sms * (limits.requests + limits.puts);
-    else if (!mem->is_l2_perfect)
+    else if (mem->l2 == MEM_TAGGED)
         limits.entries = 2 * ((machine->l2.cache.mshrs + mem->n_banks - 1) / mem->n_banks);
     return limits;
 }
@@ -40,8 +46,7 @@ static struct limits limits_of(const struct mem *mem) {
 static void init_l1(struct mem *mem, struct mem_l1 *l1, const struct config_cache *config,
                     const struct config_writes *writes, enum mem_message_flags flag) {
     uint32_t banks = config->banks > 0 ? config->banks : 1;
-    l1->is_present = config->is_present;
-    l1->is_perfect = config->is_present && config->is_perfect;
+    l1->level = (uint8_t)level_of(config);
     l1->flag = (uint8_t)flag;
     l1->is_write_back = writes && writes->policy == CONFIG_WRITE_BACK;
     l1->allocates_on_write = writes && writes->allocates;
@@ -107,7 +112,7 @@ static void init_banks(struct mem *mem, const struct limits *limits) {
     uint32_t n_responses = mem->is_coherent ? mem->n_sms * (limits->puts + limits->entries) : 0;
     /* Without coherence, requests wait only in entries, and each entry has room for this many. */
     uint64_t most_waiting = (uint64_t)limits->entries * mem->l2_merges;
-    bool is_bounded = mem->has_l2 && !mem->is_l2_perfect && !mem->is_coherent && most_waiting < n_requests;
+    bool is_bounded = mem->l2 == MEM_TAGGED && !mem->is_coherent && most_waiting < n_requests;
     uint32_t n_waiting = is_bounded ? (uint32_t)most_waiting : n_requests;
     mem->banks = BASE_ARENA_ARRAY(&mem->arena, struct mem_bank, mem->n_banks);
     for (uint32_t i = 0; i < mem->n_banks; i++) {
@@ -124,13 +129,13 @@ static void init_banks(struct mem *mem, const struct limits *limits) {
         bank->waiting = BASE_ARENA_ARRAY(&mem->arena, struct mem_waiting, n_waiting);
         bank->n_waiting = n_waiting;
         bank->free_waiting = MEM_NONE;
-        if (mem->has_l2 && !mem->is_l2_perfect)
+        if (mem->l2 == MEM_TAGGED)
             mem_cache_init(&bank->cache, &mem->arena, machine->l2.cache.size_bytes, machine->l2.cache.ways,
                            mem->line_bytes, mem->n_banks);
         bank->cache.chunk = mem->bank_lines;
         if (mem->is_coherent)
             init_directory(mem, bank);
-        else if (machine->halves.is_present && mem->has_l2 && !mem->is_l2_perfect)
+        else if (machine->halves.is_present && mem->l2 == MEM_TAGGED)
             bank->halves = BASE_ARENA_ARRAY(&mem->arena, uint8_t, mem_cache_slots(&bank->cache));
     }
 }
@@ -138,18 +143,19 @@ static void init_banks(struct mem *mem, const struct limits *limits) {
 static void set_shape(struct mem *mem) {
     const struct config_machine *machine = mem->machine;
     mem->n_sms = machine->sm.count;
-    mem->has_l2 = machine->l2.cache.is_present;
-    mem->is_l2_perfect = machine->l2.cache.is_present && machine->l2.cache.is_perfect;
+    mem->l2 = level_of(&machine->l2.cache);
     mem->is_coherent = machine->memory.coherence == CONFIG_COHERENCE_MESI;
     mem->line_bytes = mem_line_bytes(machine);
     if (machine->memory.is_perfect)
         return;
     mem->line_shift = log2_of(mem->line_bytes);
     mem->n_channels = machine->dram.channels;
-    mem->bank_lines =
-        mem->has_l2 && machine->slice.interleave_bytes ? machine->slice.interleave_bytes / mem->line_bytes : 1;
-    mem->n_banks = mem->has_l2 ? (machine->l2.cache.banks > 0 ? machine->l2.cache.banks : 1) : mem->n_channels;
-    mem->l2_latency = mem->has_l2 ? machine->l2.cache.latency_cycles : 0;
+    mem->bank_lines = mem->l2 != MEM_ABSENT && machine->slice.interleave_bytes
+                          ? machine->slice.interleave_bytes / mem->line_bytes
+                          : 1;
+    mem->n_banks =
+        mem->l2 != MEM_ABSENT ? (machine->l2.cache.banks > 0 ? machine->l2.cache.banks : 1) : mem->n_channels;
+    mem->l2_latency = mem->l2 != MEM_ABSENT ? machine->l2.cache.latency_cycles : 0;
     mem->l2_merges = machine->l2.cache.mshr_merges;
     mem->crossbar_ticks = (uint64_t)machine->crossbar.latency_cycles << MEM_TICK_BITS;
 }
@@ -401,7 +407,7 @@ void mem_resize_l1(struct mem *mem, uint32_t bytes) {
 }
 
 void mem_warm(struct mem *mem, uint64_t address, uint64_t bytes) {
-    if (!mem->has_l2 || mem->is_l2_perfect || mem->is_coherent || mem->machine->memory.is_perfect || !bytes)
+    if (mem->l2 != MEM_TAGGED || mem->is_coherent || mem->machine->memory.is_perfect || !bytes)
         return;
     uint64_t first = address >> mem->line_shift, last = (address + bytes - 1) >> mem->line_shift;
     uint64_t most = mem->machine->l2.cache.size_bytes >> mem->line_shift;
