@@ -35,6 +35,8 @@ struct fixture {
     struct sm *sm;
     uint64_t wake;
     uint32_t n_ended;
+    enum sm_freedom freedom; /* tried first in every tick */
+    uint32_t n_waits;        /* ticks for which it was not enough */
 };
 
 static inline void fixture_wake(void *user, uint32_t sm, uint64_t cycle) {
@@ -89,7 +91,10 @@ static inline uint64_t fixture_run_clock(struct fixture *f, struct mem *mem, uin
             continue;
         f->wake = SM_NEVER;
         uint64_t next = SM_NEVER;
-        sm_tick(f->sm, SM_TOGETHER, cycle, &next);
+        if (sm_tick(f->sm, f->freedom, cycle, &next) == SM_WAITS) {
+            f->n_waits++;
+            assert_int_equal(sm_tick(f->sm, SM_TOGETHER, cycle, &next), SM_TICKED);
+        }
         f->wake = f->wake <= cycle ? cycle + 1 : f->wake;
         fixture_wake(f, 0, next);
         assert_null(sm_fault(f->sm, &(const struct exec_row *){NULL}, &(uint32_t){0}));
@@ -108,10 +113,12 @@ static inline const struct exec_texture *fixture_texture(void *user, uint64_t ha
 }
 
 /* Runs blocks of the kernel `body` with these settings on top of the plain machine's. Its parameter p points to
- * FIXTURE_MEMORY_BYTES zeroed bytes. */
-static inline struct stats_counters fixture_run(const char *const *settings, const char *body, uint32_t blocks,
-                                                uint32_t threads) {
-    struct fixture f = {.wake = SM_NEVER};
+ * FIXTURE_MEMORY_BYTES zeroed bytes. Every tick is tried with this freedom first; *n_waits is the number of those that
+ * needed more. */
+static inline struct stats_counters fixture_run_with(enum sm_freedom freedom, uint32_t *n_waits,
+                                                     const char *const *settings, const char *body, uint32_t blocks,
+                                                     uint32_t threads) {
+    struct fixture f = {.wake = SM_NEVER, .freedom = freedom};
     char text[4096], error[256] = "";
     fixture_configure(&f.machine, settings);
     const struct sched_ops *scheduler;
@@ -177,7 +184,14 @@ static inline struct stats_counters fixture_run(const char *const *settings, con
     uint64_t sum = counters.active_cycles + counters.stall_memory + counters.stall_dependency + counters.stall_barrier +
                    counters.stall_fetch + counters.stall_structural + counters.stall_empty;
     assert_int_equal(sum, counters.sm_cycles); /* every cycle is accounted once */
+    *n_waits = f.n_waits;
     return counters;
+}
+
+static inline struct stats_counters fixture_run(const char *const *settings, const char *body, uint32_t blocks,
+                                                uint32_t threads) {
+    uint32_t n_waits;
+    return fixture_run_with(SM_TOGETHER, &n_waits, settings, body, blocks, threads);
 }
 
 static inline uint64_t fixture_cycles(const char *const *settings, const char *body, uint32_t threads) {

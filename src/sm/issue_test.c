@@ -39,18 +39,6 @@ static void after_a_branch_fetching_takes_longer(void **state) {
     assert_int_equal(fixture_cycles(NULL, "bra L;\nL:\nret;", 32), 1 + 5);
 }
 
-/* The branch issues in 19, both sides follow in 24. Each side waits for its own results alone: the upper half issues in
- * 24, 33, 42 and ends in 43, the lower one in 24, 41 and 42. With one side after the other, the second begins 5 cycles
- * after the first has ended: 24, 33, 42, 43, 48, 65, 66 (or 24, 41, 42, 47, 56, 65, 66). */
-static void with_mimd_each_lane_waits_for_its_own_results(void **state) {
-    (void)state;
-    const char *body = "mov.u32 %r0, %tid.x;\nsetp.lt.u32 %p0, %r0, 16;\n@%p0 bra L;\n"
-                       "add.u32 %r1, %r0, 1;\nadd.u32 %r2, %r1, 1;\nadd.u32 %r3, %r2, 1;\nret;\n"
-                       "L:\nsin.approx.f32 %f1, %f0;\nsin.approx.f32 %f2, %f1;\nret;";
-    assert_int_equal(fixture_cycles((const char *[]){"divergence=mimd", NULL}, body, 32), 43);
-    assert_int_equal(fixture_cycles((const char *[]){"divergence=stack", NULL}, body, 32), 66);
-}
-
 /* Two warps on one scheduler: w0 in 1, w1 in 2, then 3, 4 (ret); the ALU takes a warp per cycle. With 16 lanes it takes
  * one every two cycles: 1, 3, 5, 7. */
 static void a_unit_takes_warps_at_its_width(void **state) {
@@ -236,7 +224,6 @@ int main(void) {
         cmocka_unit_test(a_dependent_instruction_waits_for_the_latency),
         cmocka_unit_test(a_second_write_waits_for_the_first),
         cmocka_unit_test(after_a_branch_fetching_takes_longer),
-        cmocka_unit_test(with_mimd_each_lane_waits_for_its_own_results),
         cmocka_unit_test(a_unit_takes_warps_at_its_width),
         cmocka_unit_test(a_division_holds_units_only_where_lanes_share_them),
         cmocka_unit_test(each_scheduler_issues_a_warp),
