@@ -57,17 +57,17 @@ static void a_line_on_its_way_is_waited_for(void **state) {
     assert_int_equal(access_one(&constants, &options, 32, 1000 + FAR - HIT - 1), HIT + 1);
 }
 
-/* Lanes 0 to 2 have two addresses of one line, lane 3 one that misses, and lane 4 does not take part. */
+/* Lanes 0 to 3 have two addresses of one line, lane 4 one that misses, and lane 5 does not take part. */
 static void the_slowest_address_decides_and_equal_ones_count_once(void **state) {
     (void)state;
     struct config_constant_cache options = options_with(0);
     struct sm_constants constants = {0};
-    uint64_t address[EXEC_LANES] = {8, 16, 8, 72, 80};
+    uint64_t address[EXEC_LANES] = {8, 16, 16, 8, 72, 80};
     uint32_t n;
     access_one(&constants, &options, 0, 1);
-    assert_int_equal(sm_constants_access(&constants, &options, address, 0x7, HIT, 2, &n), HIT);
+    assert_int_equal(sm_constants_access(&constants, &options, address, 0xf, HIT, 2, &n), HIT);
     assert_int_equal(n, 2);
-    assert_int_equal(sm_constants_access(&constants, &options, address, 0xf, HIT, 3, &n), MISS);
+    assert_int_equal(sm_constants_access(&constants, &options, address, 0x1f, HIT, 3, &n), MISS);
     assert_int_equal(n, 3);
 }
 
