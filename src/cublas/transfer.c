@@ -14,6 +14,8 @@ static cublasStatus_t copy(CUmemorytype from_type, const void *from, int64_t fro
                          .dstPitch = (size_t)to_pitch,
                          .WidthInBytes = (size_t)row_bytes,
                          .Height = (size_t)n};
+    if (n == 1) /* then pitches do not matter, and may be too small */
+        job.srcPitch = job.dstPitch = (size_t)row_bytes;
     CUresult result = library_start();
     if (result == CUDA_SUCCESS && row_bytes && n)
         result = waits ? cuMemcpy2D(&job) : cuMemcpy2DAsync(&job, stream);
@@ -30,7 +32,7 @@ static cublasStatus_t copy_vector(bool is_to_device, int64_t n, int64_t bytes, c
 
 static cublasStatus_t copy_matrix(bool is_to_device, int64_t rows, int64_t cols, int64_t bytes, const void *from,
                                   int64_t from_ld, void *to, int64_t to_ld, CUstream stream, bool waits) {
-    if (rows < 0 || cols < 0 || bytes <= 0 || from_ld <= 0 || to_ld <= 0 || from_ld < rows || to_ld < rows)
+    if (rows < 0 || cols < 0 || bytes <= 0 || from_ld <= 0 || to_ld <= 0)
         return CUBLAS_STATUS_INVALID_VALUE;
     return copy(is_to_device ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE, from, from_ld * bytes,
                 is_to_device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST, to, to_ld * bytes, rows * bytes, cols, stream,

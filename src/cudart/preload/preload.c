@@ -3,10 +3,10 @@
  *
  * Such a program contains the CUDA runtime, so no loader path can replace it. But its symbol table names the runtime's
  * functions: before any code of the program runs, each of them gets a jump to the function of the same name in Heddle's
- * libcudart. The same is done for shared objects that contain the runtime or are one. A program that contains kernels
- * and has no symbol table cannot run; it ends with one line. A shared object like that, as NVIDIA's libraries are,
- * stays as it is: many programs link one and never call it. When the runtime inside it starts, the driver refuses it by
- * name (cuGetExportTable).
+ * libcudart. The same is done for shared objects that contain the runtime or are one, and for functions of libraries
+ * that Heddle has too (cuBLAS, cuRAND). A program that contains kernels and has no symbol table cannot run; it ends
+ * with one line. A shared object like that, as NVIDIA's libraries are, stays as it is: many programs link one and never
+ * call it. When the runtime inside it starts, the driver refuses it by name (cuGetExportTable).
  *
  * An object that the program opens later, by a path, has run its constructors before dlopen() returns, so the runtime
  * inside it has been told of the kernels, and does nothing about them yet. The functions that told it are called again,
@@ -67,16 +67,21 @@ static const char *own_folder(int *length) {
     return self.dli_fname;
 }
 
-static void *open_runtime(const struct features *features) {
-    const char *version = features->has_second_properties ? "12" : features->has_texture_references ? "11.0" : "13";
+static void *open_own(const char *name) {
     char path[PATH_MAX];
     int length;
     const char *folder = own_folder(&length);
-    snprintf(path, sizeof(path), "%.*slibcudart.so.%s", length, folder, version);
-    void *runtime = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!runtime)
-        fail("cannot load the runtime library: %s", dlerror());
-    return runtime;
+    snprintf(path, sizeof(path), "%.*s%s", length, folder, name);
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        fail("cannot load %s: %s", name, dlerror());
+    return library;
+}
+
+static void *open_runtime(const struct features *features) {
+    return open_own(features->has_second_properties    ? "libcudart.so.12"
+                    : features->has_texture_references ? "libcudart.so.11.0"
+                                                       : "libcudart.so.13");
 }
 
 /* ---- One object -------------------------------------------------------------------------------------------------- */
@@ -119,6 +124,58 @@ static void replace_runtime(struct object *object, const struct elf_file *file, 
         fail("%s: memory cannot be made executable; link the program with -cudart shared", object->name);
 }
 
+/* ---- Libraries of NVIDIA that Heddle has too ----------------------------------------------------------------------
+ */
+
+/* The loader finds ours first. An object may still contain NVIDIA's, as a static library or because the program names
+ * its path; then its functions lead to ours as well. A function that every version has shows that it does. */
+static const struct {
+    const char *prefix, *shown_by, *name;
+} libraries[] = {
+    {"cublasLt", "cublasLtCreate", "libcublasLt.so.13"},
+    {"cublas", "cublasCreate_v2", "libcublas.so.13"},
+    {"curand", "curandCreateGenerator", "libcurand.so.10"},
+};
+
+struct presence {
+    const char *shown_by;
+    unsigned n_functions;
+    bool is_there;
+};
+
+static void note_presence(void *context, const struct elf_function *function) {
+    struct presence *presence = context;
+    presence->n_functions++;
+    presence->is_there |= strcmp(function->name, presence->shown_by) == 0;
+}
+
+static void lead_library_to_ours(void *context, const struct elf_function *function) {
+    struct object *object = context;
+    void *ours = dlsym(object->runtime, function->name);
+    uintptr_t at = object->base + function->address;
+    if (ours && !is_jump(at))
+        jump_write(&object->jumps, at, function->size, ours); /* a function too short for a jump returns a constant */
+}
+
+static void replace_libraries(const struct object *object, const struct elf_file *file) {
+    for (size_t i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++) {
+        struct presence presence = {.shown_by = libraries[i].shown_by};
+        elf_each_function(file, libraries[i].prefix, note_presence, &presence);
+        if (!presence.is_there)
+            continue;
+        struct object copy = *object;
+        copy.runtime = open_own(libraries[i].name);
+        if (!jump_table_make(&copy.jumps, object->begin, object->end, presence.n_functions))
+            fail("%s: no room near the library; link it as a shared library", object->name);
+        elf_each_function(file, libraries[i].prefix, lead_library_to_ours, &copy);
+        if (!jump_table_close(&copy.jumps))
+            fail("%s: memory cannot be made executable; link %s as a shared library", object->name, libraries[i].name);
+    }
+}
+
+/* ---- One object again ---------------------------------------------------------------------------------------------
+ */
+
 static bool is_ours(const struct object *object) {
     int length;
     const char *folder = own_folder(&length);
@@ -139,6 +196,7 @@ static void look_at(struct object *object) {
         replace_runtime(object, &file, &features);
     else if (object->is_program && is_closed(&file, &features, ".nvFatBinSegment"))
         fail("%s has kernels and is stripped: link it with 'nvcc -cudart shared', or do not strip it", object->name);
+    replace_libraries(object, &file);
     elf_close(&file);
 }
 

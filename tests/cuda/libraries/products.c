@@ -201,6 +201,11 @@ static double run(cublasHandle_t handle, const struct kind *kind, const struct p
     size_t in = bytes_of(kind->input), out = bytes_of(kind->output);
     size_t a_n = (size_t)(p->lda * (p->op_a == CUBLAS_OP_N ? p->k : p->m)) + 3;
     size_t b_n = (size_t)(p->ldb * (p->op_b == CUBLAS_OP_N ? p->n : p->k)) + 1, c_n = (size_t)(p->ldc * p->n) + 2;
+    if (way == ARRAYS) { /* NVIDIA's kernels need aligned pointers */
+        a_n = (a_n + 15) & ~(size_t)15;
+        b_n = (b_n + 15) & ~(size_t)15;
+        c_n = (c_n + 15) & ~(size_t)15;
+    }
     char *a = (char *)malloc(a_n * in * BATCHES), *b = (char *)malloc(b_n * in * BATCHES);
     char *c = (char *)malloc(c_n * out * BATCHES), *d = (char *)malloc(c_n * out * BATCHES), scalars[2][16];
     fill(a, kind->input, a_n * BATCHES);

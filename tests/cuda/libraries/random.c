@@ -141,7 +141,9 @@ static void test_distribution(const struct sequence *s, enum kind kind, int prin
         sum += x;
         squares += (x - means[kind]) * (x - means[kind]);
     }
-    double bound = kind == NORMAL || kind == LOG_NORMAL ? 1e-4 : 1e-10; /* __sincosf of a GPU is good for 2^-21 */
+    /* On a GPU the fast sine of a normal number is good for 2^-21 of the largest, and a large Poisson number is a
+     * rounded normal one. */
+    double bound = kind == NORMAL || kind == LOG_NORMAL || kind == POISSON_LARGE ? 1e-3 : 1e-10;
     EXPECT(worst <= bound);
     EXPECT(fabs(sum / N - means[kind]) < 5 * sqrt(variances[kind] / N));
     EXPECT(fabs(squares / N / variances[kind] - 1) < (kind == LOG_NORMAL || kind == LOG_NORMAL_DOUBLE ? 0.2 : 0.03));

@@ -178,7 +178,8 @@ static void test_transfers(void) {
     NEED(cublasGetVector(3, sizeof(int), memory, 2, back, 2));
     EXPECT(back[0] == 1 && back[1] == 0 && back[2] == 4 && back[4] == 7);
     EXPECT(cublasSetVector(3, 0, line, 1, memory, 1) == CUBLAS_STATUS_INVALID_VALUE);
-    EXPECT(cublasSetMatrix(5, 1, sizeof(int), from, 4, memory, 5) == CUBLAS_STATUS_INVALID_VALUE);
+    EXPECT(cublasSetMatrix(5, 1, sizeof(int), from, 0, memory, 5) == CUBLAS_STATUS_INVALID_VALUE);
+    NEED(cublasSetMatrix(5, 1, sizeof(int), from, 1, memory, 1)); /* one column has no distance to the next */
     NEED(cudaFree(memory));
 }
 
