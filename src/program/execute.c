@@ -21,54 +21,21 @@
 
 /* ---- The driver's configuration ---------------------------------------------------------------------------------- */
 
-static void add_trace(json_t *object, const struct program_trace *trace) {
-    json_object_set_new(object, "trace", json_string(trace->path));
-    json_object_set_new(object, "trace_first_cycle", json_integer((json_int_t)trace->first_cycle));
-    if (trace->last_cycle != UINT64_MAX)
-        json_object_set_new(object, "trace_last_cycle", json_integer((json_int_t)trace->last_cycle));
-    json_object_set_new(object, "trace_first_sm", json_integer((json_int_t)trace->first_sm));
-    if (trace->last_sm != UINT64_MAX)
-        json_object_set_new(object, "trace_last_sm", json_integer((json_int_t)trace->last_sm));
-    json_object_set_new(object, "trace_bytes", json_integer((json_int_t)trace->most_bytes));
-}
+#define JSON_BOOLEAN(value) json_boolean(value)
+#define JSON_U32(value) json_integer((json_int_t)(value))
+#define JSON_U64(value) json_integer((json_int_t)(value))
+#define JSON_SECONDS(value) json_real(value)
+#define JSON_TEXT(value) json_string(value)
+#define JSON_MACHINE(value) json_string(value)
 
 json_t *program_driver_config(const struct program_execution *execution) {
     json_t *object = json_object();
-    if (execution->sample_cycles)
-        json_object_set_new(object, "sample_cycles", json_integer((json_int_t)execution->sample_cycles));
-    if (execution->most_samples)
-        json_object_set_new(object, "most_samples", json_integer((json_int_t)execution->most_samples));
-    if (execution->n_threads)
-        json_object_set_new(object, "threads", json_integer((json_int_t)execution->n_threads));
-    if (execution->records_threads)
-        json_object_set_new(object, "profile", json_true());
-    if (execution->records_lines)
-        json_object_set_new(object, "lines", json_true());
-    if (execution->trace.path)
-        add_trace(object, &execution->trace);
-    if (execution->max_instructions)
-        json_object_set_new(object, "max_instructions", json_integer((json_int_t)execution->max_instructions));
-    if (execution->timeout_seconds > 0)
-        json_object_set_new(object, "timeout_seconds", json_real(execution->timeout_seconds));
-    if (execution->shows_progress)
-        json_object_set_new(object, "progress", json_true());
-    if (execution->is_verbose)
-        json_object_set_new(object, "verbose", json_true());
-    if (execution->timed_kernels)
-        json_object_set_new(object, "timed_kernels", json_string(execution->timed_kernels));
-    if (execution->first_timed_launch)
-        json_object_set_new(object, "first_timed_launch", json_integer((json_int_t)execution->first_timed_launch));
-    if (execution->last_timed_launch)
-        json_object_set_new(object, "last_timed_launch", json_integer((json_int_t)execution->last_timed_launch));
-    if (execution->timed_every)
-        json_object_set_new(object, "timed_every", json_integer((json_int_t)execution->timed_every));
-    if (execution->checkpoint)
-        json_object_set_new(object, "checkpoint", json_string(execution->checkpoint));
-    json_object_set_new(object, "interruptible", json_true());
-    if (execution->target) {
-        json_object_set_new(object, "machine", json_string(execution->target->yaml));
-        json_object_set_new(object, "scheduler", json_string(execution->target->machine.scheduler));
-    }
+#define CUDA_KEY_IF(key, type, member, least, most, value, is_given)                                                   \
+    if (is_given)                                                                                                      \
+        json_object_set_new(object, key, JSON_##type(value));
+#define CUDA_KEY(key, type, member, least, most, value) CUDA_KEY_IF(key, type, member, least, most, value, value)
+#define CUDA_DRIVER_KEY(key, type, member, least, most)
+#include "cuda/process/keys.def"
     return object;
 }
 

@@ -1,5 +1,6 @@
-/* The configuration that the `heddle` command passes to the library in the environment: HEDDLE_CONFIG, a JSON object.
- * Every key is optional. A key that is unknown, of the wrong type or out of range is an error, never ignored. */
+/* The configuration that the `heddle` command passes to the library in the environment: HEDDLE_CONFIG, a JSON object
+ * with the keys of keys.def. Every key is optional. A key that is unknown, of the wrong type or out of range is an
+ * error, never ignored. */
 #include "cuda/internal.h"
 
 #include <string.h>
@@ -105,34 +106,11 @@ static bool read_object(json_t *object, const struct option *options, size_t n_o
 
 bool cuda_read_config(const char *json, struct gpu_config *config, struct cuda_timed_launches *timed, bool *is_verbose,
                       bool *is_interruptible) {
+#define CUDA_DRIVER_KEY(key, type, member, least, most) {key, OPTION_##type, &(member), least, most},
+#define CUDA_KEY(key, type, member, least, most, value) CUDA_DRIVER_KEY(key, type, member, least, most)
+#define CUDA_KEY_IF(key, type, member, least, most, value, is_given) CUDA_DRIVER_KEY(key, type, member, least, most)
     const struct option options[] = {
-        {"max_instructions", OPTION_U64, &config->max_instructions, 0, INT64_MAX},
-        {"timeout_seconds", OPTION_SECONDS, &config->timeout_seconds, 0, 0},
-        {"progress", OPTION_BOOLEAN, &config->shows_progress, 0, 0},
-        {"machine", OPTION_MACHINE, config, 0, 0},
-        {"sample_cycles", OPTION_U64, &config->sample_cycles, 0, INT64_MAX},
-        {"most_samples", OPTION_U64, &config->most_samples, 0, INT64_MAX},
-        {"threads", OPTION_U32, &config->n_threads, 1, 1024},
-        {"profile", OPTION_BOOLEAN, &config->records_threads, 0, 0},
-        {"lines", OPTION_BOOLEAN, &config->records_lines, 0, 0},
-        {"trace", OPTION_TEXT, config->trace.path, 0, sizeof(config->trace.path)},
-        {"trace_first_cycle", OPTION_U64, &config->trace.first_cycle, 0, INT64_MAX},
-        {"trace_last_cycle", OPTION_U64, &config->trace.last_cycle, 0, INT64_MAX},
-        {"trace_first_sm", OPTION_U32, &config->trace.first_sm, 0, UINT32_MAX},
-        {"trace_last_sm", OPTION_U32, &config->trace.last_sm, 0, UINT32_MAX},
-        {"trace_bytes", OPTION_U64, &config->trace.most_bytes, 1, INT64_MAX},
-        {"checkpoint", OPTION_TEXT, config->checkpoint, 0, sizeof(config->checkpoint)},
-        {"scheduler", OPTION_TEXT, config->scheduler, 0, sizeof(config->scheduler)},
-        {"n_sms", OPTION_U32, &config->n_sms, 1, 4096},
-        {"stack_bytes", OPTION_U32, &config->stack_bytes, 16, 1u << 30},
-        {"heap_bytes", OPTION_U64, &config->heap_bytes, 0, INT64_MAX},
-        {"memory_bytes", OPTION_U64, &config->memory_bytes, 1u << 20, INT64_MAX},
-        {"timed_kernels", OPTION_TEXT, timed->kernels, 0, sizeof(timed->kernels)},
-        {"first_timed_launch", OPTION_U64, &timed->first, 1, INT64_MAX},
-        {"last_timed_launch", OPTION_U64, &timed->last, 1, INT64_MAX},
-        {"timed_every", OPTION_U64, &timed->every, 1, INT64_MAX},
-        {"verbose", OPTION_BOOLEAN, is_verbose, 0, 0},
-        {"interruptible", OPTION_BOOLEAN, is_interruptible, 0, 0},
+#include "cuda/process/keys.def"
     };
     json_error_t error;
     json_t *object = json_loads(json, JSON_REJECT_DUPLICATES, &error);
