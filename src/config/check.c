@@ -62,6 +62,15 @@ static bool check_sm(const struct config_machine *machine, struct report report)
     return check_power("shared", "banks", machine->shared.banks, report);
 }
 
+static bool check_device(const struct config_machine *machine, struct report report) {
+    const char *text = machine->device.capability;
+    bool is_capability = text[0] >= '1' && text[0] <= '9' && (text[1] == '.' || (text[1] >= '0' && text[1] <= '9'));
+    size_t point = text[1] == '.' ? 1 : 2;
+    is_capability = is_capability && text[point] == '.' && text[point + 1] >= '0' && text[point + 1] <= '9' &&
+                    text[point + 2] == '\0';
+    return is_capability || FAIL(report, "device.capability is '%s', but must be MAJOR.MINOR, such as 9.0", text);
+}
+
 /* ---- Caches ------------------------------------------------------------------------------------------------------ */
 
 /* The capacity is divided among `slices` caches. */
@@ -153,8 +162,9 @@ static bool check_dram(const struct config_machine *machine, struct report repor
 
 bool config_check(const struct config_machine *machine, char *error, size_t error_bytes) {
     struct report report = {error, error_bytes};
-    return check_sm(machine, report) && check_cache("icache", &machine->icache, 1, report) &&
-           check_cache("texture", &machine->texture, 1, report) && check_cache("l1", &machine->l1.cache, 1, report) &&
+    return check_device(machine, report) && check_sm(machine, report) &&
+           check_cache("icache", &machine->icache, 1, report) && check_cache("texture", &machine->texture, 1, report) &&
+           check_cache("l1", &machine->l1.cache, 1, report) &&
            check_cache("l2", &machine->l2.cache, machine->l2.cache.banks, report) && check_lines(machine, report) &&
            check_bank_queues(machine, report) && check_coherence(machine, report) && check_dram(machine, report) &&
            config_check_split(machine, error, error_bytes);

@@ -20,7 +20,7 @@ enum { CONFIG_MAX_WARP_SIZE = 32, CONFIG_MAX_WARPS = 128, CONFIG_MAX_SLOTS = 128
 /* The warps, pipelines and execution units of an SM. */
 struct config_sm {
     uint32_t count, warp_size, simd_width;
-    uint32_t threads, blocks, threads_per_block, registers;
+    uint32_t threads, blocks, threads_per_block, registers, register_unit;
     enum config_pipeline pipeline;
     uint32_t schedulers;
     enum config_units units;
@@ -146,10 +146,18 @@ struct config_limits {
     uint64_t max_cycles, watchdog_cycles;
 };
 
+/* The device's answers to programs that ask what it is. They have no effect on time. */
+struct config_device {
+    char name[256], capability[8];
+    uint32_t l2_bytes, persisting_bytes, bus_bits;
+    double memory_ghz;
+};
+
 struct config_machine {
     char name[64], description[160];
     double clock_ghz;
     char scheduler[512], divergence[512], rules[16];
+    struct config_device device;
     struct config_sm sm;
     struct config_launch launch;
     struct config_lowering lowering;

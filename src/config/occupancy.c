@@ -11,34 +11,60 @@ struct config_capacity config_capacity_of(const struct config_machine *machine) 
         .threads = machine->sm.threads,
         .blocks = machine->sm.blocks,
         .registers = machine->sm.registers,
+        .register_unit = machine->sm.register_unit,
+        .partitions = machine->sm.schedulers,
         .shared_bytes = machine->shared.size_bytes,
         .shared_reserved_bytes = machine->shared.reserved_bytes,
     };
 }
 
-static uint64_t whole_warps(const struct config_capacity *sm, uint32_t threads) {
-    return ((uint64_t)threads + sm->warp_size - 1) / sm->warp_size * sm->warp_size;
+static uint64_t round_up(uint64_t value, uint64_t unit) { return unit ? (value + unit - 1) / unit * unit : value; }
+
+static uint64_t registers_of_warp(const struct config_capacity *sm, uint32_t registers_per_thread) {
+    return round_up((uint64_t)sm->warp_size * registers_per_thread, sm->register_unit);
+}
+
+/* The warps for which a block takes registers: as many in each partition. */
+static uint64_t warps_of_block(const struct config_capacity *sm, uint32_t threads) {
+    uint64_t warps = ((uint64_t)threads + sm->warp_size - 1) / sm->warp_size;
+    return sm->register_unit ? round_up(warps, sm->partitions) : warps;
 }
 
 uint64_t config_registers(const struct config_capacity *sm, uint32_t threads, uint32_t registers_per_thread) {
-    return sm->registers ? whole_warps(sm, threads) * registers_per_thread : 0;
+    return sm->registers ? warps_of_block(sm, threads) * registers_of_warp(sm, registers_per_thread) : 0;
+}
+
+uint32_t config_register_warps(const struct config_capacity *sm, uint32_t registers_per_thread) {
+    uint64_t registers = registers_of_warp(sm, registers_per_thread),
+             partitions = sm->register_unit ? sm->partitions : 1;
+    if (!sm->registers || !registers)
+        return UINT32_MAX;
+    return (uint32_t)(sm->registers / partitions / registers * partitions);
 }
 
 uint32_t config_occupancy(const struct config_capacity *sm, const struct config_demand *block,
                           struct config_shortage *shortage) {
-    const struct config_shortage limit[] = {
-        {"threads", whole_warps(sm, block->threads), sm->threads},
-        {"registers", config_registers(sm, block->threads, block->registers_per_thread), sm->registers},
-        {"bytes of shared memory", (uint64_t)block->shared_bytes + sm->shared_reserved_bytes, sm->shared_bytes},
+    uint32_t register_warps = config_register_warps(sm, block->registers_per_thread);
+    uint64_t need = config_registers(sm, block->threads, block->registers_per_thread);
+    uint64_t threads = round_up(block->threads, sm->warp_size), warps = warps_of_block(sm, block->threads);
+    uint64_t shared = (uint64_t)block->shared_bytes + sm->shared_reserved_bytes;
+    if (!block->threads)
+        return 0;
+    const struct {
+        struct config_shortage resource;
+        uint64_t fit; /* blocks */
+    } limit[] = {
+        {{"threads", threads, sm->threads}, sm->threads / threads},
+        {{"registers", need, sm->registers}, register_warps / warps},
+        {{"bytes of shared memory", shared, sm->shared_bytes}, shared ? sm->shared_bytes / shared : sm->blocks},
     };
     uint64_t blocks = sm->blocks;
     for (size_t i = 0; i < sizeof limit / sizeof *limit; i++) {
-        uint64_t fit = limit[i].need ? limit[i].have / limit[i].need : blocks;
-        if (!fit && shortage)
-            *shortage = limit[i];
-        if (fit == 0)
+        if (!limit[i].fit && shortage)
+            *shortage = limit[i].resource;
+        blocks = limit[i].fit < blocks ? limit[i].fit : blocks;
+        if (!blocks)
             return 0;
-        blocks = fit < blocks ? fit : blocks;
     }
-    return block->threads ? (uint32_t)blocks : 0;
+    return (uint32_t)blocks;
 }

@@ -9,7 +9,9 @@ struct config_machine;
 /* The resources of an SM that blocks share. Threads and registers go to whole warps. */
 struct config_capacity {
     uint32_t warp_size, threads, blocks;
-    uint32_t registers; /* 0: as many as its threads need */
+    uint32_t registers;     /* 0: as many as its threads need */
+    uint32_t register_unit; /* 0: counted one by one; otherwise a warp takes multiples of it in one of `partitions` */
+    uint32_t partitions;
     uint32_t shared_bytes;
     uint32_t shared_reserved_bytes; /* for each block, in addition to its own */
 };
@@ -27,8 +29,11 @@ struct config_shortage {
 
 struct config_capacity config_capacity_of(const struct config_machine *machine);
 
-/* Returns the registers that an SM gives to this many threads; 0: they are no limit. */
+/* Returns the registers that an SM gives to a block of this many threads; 0: they are no limit. */
 uint64_t config_registers(const struct config_capacity *sm, uint32_t threads, uint32_t registers_per_thread);
+
+/* Returns the number of warps whose registers fit; UINT32_MAX: they are no limit. */
+uint32_t config_register_warps(const struct config_capacity *sm, uint32_t registers_per_thread);
 
 /* Returns the number of blocks. If it is 0, *shortage says why; it may be NULL. */
 uint32_t config_occupancy(const struct config_capacity *sm, const struct config_demand *block,

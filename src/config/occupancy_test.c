@@ -36,6 +36,22 @@ static void threads_and_registers_go_to_whole_warps(void **state) {
     assert_int_equal(occupancy(&narrow, 12, 1, 0), 4); /* 16 of 64 threads: warps are 8 wide */
 }
 
+/* As CUDA's occupancy calculator: a warp with 40 registers takes 1280, in multiples of 256. A partition of 16384
+ * registers holds 12 of them, the SM 48. A block of 800 threads is 25 warps and takes the place of 28, so only one
+ * fits. */
+static void registers_go_to_partitions_in_units(void **state) {
+    (void)state;
+    struct config_capacity card = sm;
+    card.register_unit = 256;
+    card.partitions = 4;
+    assert_int_equal(config_register_warps(&card, 40), 48);
+    assert_int_equal(occupancy(&card, 768, 40, 0), 2);
+    assert_int_equal(occupancy(&card, 800, 40, 0), 1);
+    assert_int_equal(occupancy(&sm, 800, 40, 0), 2);
+    assert_int_equal(occupancy(&card, 256, 33, 0), 6); /* 33 count as 40 */
+    assert_int_equal(config_registers(&card, 800, 33), 28 * 1280);
+}
+
 static void zero_registers_are_as_many_as_needed(void **state) {
     (void)state;
     struct config_capacity without = sm;
@@ -62,6 +78,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_scarcest_resource_decides),
         cmocka_unit_test(threads_and_registers_go_to_whole_warps),
+        cmocka_unit_test(registers_go_to_partitions_in_units),
         cmocka_unit_test(zero_registers_are_as_many_as_needed),
         cmocka_unit_test(a_block_that_does_not_fit_names_what_is_short),
     };

@@ -24,10 +24,9 @@ CUresult cuCtxCreate_v3(CUcontext *context, CUexecAffinityParam *affinity, int n
 
 enum {
     CUDA_DRIVER_VERSION = 13000,
-    CUDA_COMPUTE_MAJOR = 8, /* see device.c */
-    CUDA_COMPUTE_MINOR = 0,
-    CUDA_MAX_LINEAR_TEXELS = 1 << 28, /* of a one-dimensional texture in linear memory */
-    CUDA_PITCH_ALIGNMENT = 512,       /* alignment of lines in arrays and allocations with a pitch */
+    CUDA_MAX_WINDOW_BYTES = (128 << 20) - 4096, /* of an access policy, on devices with a persisting L2 */
+    CUDA_MAX_LINEAR_TEXELS = 1 << 28,           /* of a one-dimensional texture in linear memory */
+    CUDA_PITCH_ALIGNMENT = 512,                 /* alignment of lines in arrays and allocations with a pitch */
     CUDA_ALLOCATION_ALIGNMENT = 256,
     CUDA_PAGE_BYTES = 4096, /* alignment of host and managed memory */
     CUDA_DEFAULT_PRINTF_BYTES = 1 << 20,
@@ -90,7 +89,7 @@ struct CUctx_st {
     unsigned flags;
     uint64_t id;
     CUresult error; /* of a kernel that failed: returned by every later call */
-    size_t printf_bytes, l2_fetch_bytes, n_pending_launches;
+    size_t printf_bytes, l2_fetch_bytes, persisting_bytes, n_pending_launches;
     CUfunc_cache cache_config;
     CUsharedconfig shared_config;
 };
@@ -326,6 +325,9 @@ void *cuda_allocate(size_t bytes);
 /* config.c: reads HEDDLE_CONFIG. Returns false after one line on standard error. */
 bool cuda_read_config(const char *json, struct gpu_config *config, struct cuda_timed_launches *timed, bool *is_verbose,
                       bool *is_interruptible);
+
+/* device.c: the compute capability; 90 is 9.0. */
+uint32_t cuda_capability(const struct cuda_call *call);
 
 /* error.c */
 const char *cuda_error_name(CUresult result); /* NULL: no such code */

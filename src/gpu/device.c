@@ -1,4 +1,5 @@
 /* The device: its shape, its memory, its textures, its launches. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,8 @@
 
 struct gpu_config gpu_default_config(void) {
     return (struct gpu_config){
+        /* Memory and L2: the values of the first device of capability 8.0, for programs that divide by them. */
+        .device = {"Heddle simulated GPU", 8, 0, 1215000, 5120, 40 << 20, 0, 2},
         .n_sms = 15,
         .sm = {.warp_size = EXEC_LANES, .threads = 2048, .blocks = 32, .registers = 65536, .shared_bytes = 164 * 1024},
         .threads_per_block = 1024,
@@ -26,9 +29,24 @@ struct gpu_config gpu_default_config(void) {
     };
 }
 
+static struct gpu_identity identity_of(const struct config_machine *machine) {
+    const struct config_device *device = &machine->device;
+    struct gpu_identity identity = {
+        .memory_khz = (uint32_t)(device->memory_ghz * 1e6 + 0.5),
+        .bus_bits = device->bus_bits,
+        .l2_bytes = device->l2_bytes ? device->l2_bytes : machine->l2.cache.size_bytes,
+        .persisting_bytes = device->persisting_bytes,
+        .fp64_ratio = (uint32_t)(machine->sm.simd_width / machine->sm.fp64_width + 0.5),
+    };
+    memcpy(identity.name, device->name, sizeof identity.name);
+    sscanf(device->capability, "%" SCNu32 ".%" SCNu32, &identity.major, &identity.minor);
+    return identity;
+}
+
 void gpu_config_use(struct gpu_config *config, const struct config_machine *machine) {
     enum { MOST_REGISTERS = 255 }; /* of a thread, by the CUDA C Programming Guide */
     config->machine = machine;
+    config->device = identity_of(machine);
     config->n_sms = machine->sm.count;
     config->sm = config_capacity_of(machine);
     config->registers_per_block = config->sm.registers ? config->sm.registers : config->sm.threads * MOST_REGISTERS;

@@ -28,10 +28,20 @@ struct gpu_trace_config {
     uint64_t most_bytes;
 };
 
+/* What programs read about the device. */
+struct gpu_identity {
+    char name[256];
+    uint32_t major, minor; /* compute capability */
+    uint32_t memory_khz, bus_bits;
+    uint32_t l2_bytes, persisting_bytes;
+    uint32_t fp64_ratio; /* single-precision operations for each of double precision */
+};
+
 struct gpu_config {
     const struct config_machine *machine; /* NULL: execute without timing. Copied. */
     char scheduler[512];                  /* empty: the machine's own */
     uint32_t n_sms;
+    struct gpu_identity device;
     struct config_capacity sm;
     uint32_t threads_per_block, shared_bytes_per_block, shared_bytes_per_block_optin, registers_per_block;
     uint32_t clock_khz;
@@ -178,6 +188,9 @@ struct gpu_module *gpu_module_load_linked(struct gpu *gpu, const char *name, con
 void gpu_module_unload(struct gpu *gpu, struct gpu_module *module);
 /* Returns NULL if the module has no such kernel or (with messages) it cannot be linked. */
 struct gpu_kernel *gpu_module_kernel(struct gpu_module *module, const char *name, struct ptx_messages *messages);
+/* Sets the registers of a thread of a kernel, which are otherwise estimated, before the kernel is first used. Other
+ * names are ignored. */
+void gpu_module_set_registers(struct gpu_module *module, const char *kernel, uint32_t registers);
 bool gpu_module_global(struct gpu_module *module, const char *name, uint64_t *address, uint64_t *bytes);
 const struct ptx_module *gpu_module_ptx(const struct gpu_module *module);
 

@@ -73,6 +73,7 @@ struct gpu_kernel {
     struct exec_program *program; /* linked at first use */
     struct sm_program *costs;     /* on the device's machine, from the first timed launch on */
     uint32_t most_dynamic_shared_bytes;
+    uint32_t registers_per_thread; /* 0: as estimated */
 };
 
 /* launch.c: records and their parts. The new record is not zeroed. Returns NULL if the host is out of memory. */

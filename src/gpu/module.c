@@ -202,6 +202,12 @@ void gpu_module_unload(struct gpu *gpu, struct gpu_module *module) {
     free(module);
 }
 
+void gpu_module_set_registers(struct gpu_module *module, const char *kernel, uint32_t registers) {
+    const struct ptx_function *function = ptx_find_function(module->ptx, kernel);
+    if (function)
+        module->kernel[function->index].registers_per_thread = registers;
+}
+
 struct gpu_kernel *gpu_module_kernel(struct gpu_module *module, const char *name, struct ptx_messages *messages) {
     const struct ptx_function *function = ptx_find_function(module->ptx, name);
     if (!function || !function->is_entry)
@@ -210,6 +216,8 @@ struct gpu_kernel *gpu_module_kernel(struct gpu_module *module, const char *name
     if (!kernel->program) {
         enum { INSTRUCTION_BYTES = 8, CODE_ALIGNMENT = 4096 };
         kernel->program = exec_link(module->ptx, function, symbol_address, module, messages);
+        if (kernel->program && kernel->registers_per_thread)
+            kernel->program->registers_per_thread = kernel->registers_per_thread;
         if (kernel->program) { /* programs do not share I-cache lines */
             kernel->program->code_address = GPU_CODE_ADDRESS + module->gpu->next_code_address;
             module->gpu->next_code_address +=

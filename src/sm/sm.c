@@ -90,8 +90,7 @@ static uint32_t blocks_that_fit(const struct config_capacity *capacity, const st
 /* Returns the number of warps whose registers the SM can hold, whatever their blocks. */
 static uint32_t warps_that_fit(const struct sm *sm, const struct config_capacity *capacity,
                                const struct exec_grid *grid) {
-    uint64_t registers = config_registers(capacity, capacity->warp_size, grid->program->registers_per_thread);
-    return registers ? least(sm->n_warps, (uint32_t)(capacity->registers / registers)) : sm->n_warps;
+    return least(sm->n_warps, config_register_warps(capacity, grid->program->registers_per_thread));
 }
 
 void sm_begin_grid(struct sm *sm, const struct exec_grid *grid, const struct sm_program *program) {

@@ -294,6 +294,7 @@ CUresult cuCtxSynchronize_v2(CUcontext context) {
 
 CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
     CUDA_ENTER(call, cuda_enter_context());
+    uint32_t most_persisting = gpu_config(call.gpu)->device.persisting_bytes;
     switch (limit) {
     case CU_LIMIT_STACK_SIZE:
         if (value > UINT32_MAX)
@@ -313,6 +314,13 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
         if (value > 128)
             return CUDA_ERROR_INVALID_VALUE;
         call.context->l2_fetch_bytes = value;
+        return CUDA_SUCCESS;
+    case CU_LIMIT_PERSISTING_L2_CACHE_SIZE: /* stored only */
+        if (!most_persisting)
+            return CUDA_ERROR_UNSUPPORTED_LIMIT;
+        if (value > most_persisting)
+            return CUDA_ERROR_INVALID_VALUE;
+        call.context->persisting_bytes = value;
         return CUDA_SUCCESS;
     default:
         return limit < CU_LIMIT_MAX ? CUDA_ERROR_UNSUPPORTED_LIMIT : CUDA_ERROR_INVALID_VALUE;
@@ -338,6 +346,11 @@ CUresult cuCtxGetLimit(size_t *value, CUlimit limit) {
         return CUDA_SUCCESS;
     case CU_LIMIT_MAX_L2_FETCH_GRANULARITY:
         *value = call.context->l2_fetch_bytes;
+        return CUDA_SUCCESS;
+    case CU_LIMIT_PERSISTING_L2_CACHE_SIZE:
+        if (!gpu_config(call.gpu)->device.persisting_bytes)
+            return CUDA_ERROR_UNSUPPORTED_LIMIT;
+        *value = call.context->persisting_bytes;
         return CUDA_SUCCESS;
     default:
         return limit < CU_LIMIT_MAX ? CUDA_ERROR_UNSUPPORTED_LIMIT : CUDA_ERROR_INVALID_VALUE;

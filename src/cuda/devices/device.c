@@ -1,14 +1,13 @@
 /* The one device: its name, attributes and capabilities.
  *
- * It reports compute capability 8.0. The newest instructions that run here (redux.sync and the atomics and conversions
- * of that generation) came with 8.0. The features that 9.0 would promise (clusters, the tensor memory accelerator,
- * asynchronous barriers in distributed shared memory) are missing. CUDA 13 no longer supports devices below 7.5. */
+ * The machine file says what the device is (its options device.*, sm.*, shared.*). Without a machine, and on the
+ * machines of papers, it reports compute capability 8.0: most programs of today need at least 7.5, and CUDA 13 supports
+ * nothing below. A device of 9.0 reports no clusters and no tensor maps, which are missing here. */
 #include "cuda/internal.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static const char device_name[] = "Heddle simulated GPU";
 static const char device_bus_id[] = "0000:01:00.0";
 static const CUuuid device_uuid = {{'H', 'e', 'd', 'd', 'l', 'e', '-', 'd', 'e', 'v', 'i', 'c', 'e', '-', '0', '0'}};
 
@@ -39,8 +38,8 @@ static CUresult copy_text(char *to, int size, const char *text) {
 }
 
 CUresult cuDeviceGetName(char *name, int size, CUdevice device) {
-    CUDA_CALL call = cuda_enter_device(device);
-    return call.result != CUDA_SUCCESS ? call.result : copy_text(name, size, device_name);
+    CUDA_ENTER(call, cuda_enter_device(device));
+    return copy_text(name, size, gpu_config(call.gpu)->device.name);
 }
 
 CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice device) {
@@ -107,12 +106,17 @@ CUresult cuDeviceGetProperties(CUdevprop *properties, CUdevice device) {
     return CUDA_SUCCESS;
 }
 
+uint32_t cuda_capability(const struct cuda_call *call) {
+    const struct gpu_identity *device = &gpu_config(call->gpu)->device;
+    return 10 * device->major + device->minor;
+}
+
 CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice device) {
     CUDA_ENTER(call, cuda_enter_device(device));
     if (!major || !minor)
         return CUDA_ERROR_INVALID_VALUE;
-    *major = CUDA_COMPUTE_MAJOR;
-    *minor = CUDA_COMPUTE_MINOR;
+    *major = (int)gpu_config(call.gpu)->device.major;
+    *minor = (int)gpu_config(call.gpu)->device.minor;
     return CUDA_SUCCESS;
 }
 
@@ -128,8 +132,8 @@ CUresult cuDeviceGetTexture1DLinearMaxWidth(size_t *elements, CUarray_format for
 /* ---- Its place on the bus --------------------------------------------------------------------------------------- */
 
 CUresult cuDeviceGetPCIBusId(char *id, int size, CUdevice device) {
-    CUDA_CALL call = cuda_enter_device(device);
-    return call.result != CUDA_SUCCESS ? call.result : copy_text(id, size, device_bus_id);
+    CUDA_ENTER(call, cuda_enter_device(device));
+    return copy_text(id, size, device_bus_id);
 }
 
 CUresult cuDeviceGetByPCIBusId(CUdevice *device, const char *id) {

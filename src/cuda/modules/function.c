@@ -12,9 +12,9 @@ static int least(uint64_t a, uint64_t b) { return (int)(a < b ? a : b); }
 static int max_threads(const struct gpu_config *config, const struct CUfunc_st *function) {
     const struct ptx_function *ptx = gpu_kernel_function(function->kernel);
     uint32_t registers = gpu_kernel_program(function->kernel)->registers_per_thread;
-    uint64_t threads = config->threads_per_block;
-    if (registers && config->registers_per_block / registers < threads) /* whole warps */
-        threads = config->registers_per_block / registers / config->sm.warp_size * config->sm.warp_size;
+    uint32_t threads = config->threads_per_block, warp = config->sm.warp_size;
+    while (threads > warp && config_registers(&config->sm, threads, registers) > config->registers_per_block)
+        threads = (threads - 1) / warp * warp;
     const uint32_t *bound = ptx->required_threads[0] ? ptx->required_threads : ptx->max_threads;
     if (!bound[0])
         return (int)threads;
@@ -62,7 +62,7 @@ CUresult cuda_function_attribute(const struct cuda_call *call, const struct CUfu
         *value = target_version(ptx->target);
         return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
-        *value = 10 * CUDA_COMPUTE_MAJOR + CUDA_COMPUTE_MINOR;
+        *value = (int)cuda_capability(call);
         return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
         *value = (int)gpu_kernel_most_dynamic_shared(function->kernel);

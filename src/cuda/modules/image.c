@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cuda/internal.h"
+#include "cuda/modules/cubin.h"
 
 enum { LARGEST_PARTS = 1 << 16, LINKED_HEADER_BYTES = 16, CONTAINER_BYTES = 16, ENTRY_BYTES = 64 };
 
@@ -33,7 +34,7 @@ static struct cuda_image_part *add_part(struct cuda_image *image) {
 
 static CUresult add_container(struct cuda_image *image, const void *bytes, size_t length, const char **problem) {
     struct cuda_image_part *part = add_part(image);
-    *problem = cuda_fatbin_open(&part->fatbin, bytes, length, 10 * CUDA_COMPUTE_MAJOR + CUDA_COMPUTE_MINOR);
+    *problem = cuda_fatbin_open(&part->fatbin, bytes, length, image->capability);
     if (*problem)
         return CUDA_ERROR_INVALID_IMAGE;
     if (image->n_choices < part->fatbin.n_ptx)
@@ -107,8 +108,9 @@ static CUresult open_any(struct cuda_image *image, const unsigned char *bytes, s
     return CUDA_SUCCESS;
 }
 
-CUresult cuda_image_open(struct cuda_image *image, const void *bytes, size_t length, const char **problem) {
-    *image = (struct cuda_image){.part = NULL};
+CUresult cuda_image_open(struct cuda_image *image, uint32_t capability, const void *bytes, size_t length,
+                         const char **problem) {
+    *image = (struct cuda_image){.capability = capability};
     CUresult result = open_any(image, bytes, length, problem);
     if (result != CUDA_SUCCESS)
         cuda_image_close(image);
@@ -120,6 +122,32 @@ void cuda_image_close(struct cuda_image *image) {
         cuda_fatbin_close(&image->part[i].fatbin);
     free(image->part);
     *image = (struct cuda_image){.part = NULL};
+}
+
+/* ---- Machine code ------------------------------------------------------------------------------------------------ */
+
+/* A device executes machine code of its own major capability, up to its own. The newest is first. */
+static const struct cuda_fatbin_entry *find_machine_code(const struct cuda_fatbin *fatbin, uint32_t capability) {
+    for (unsigned i = fatbin->n_ptx; i < fatbin->n_entries; i++) {
+        const struct cuda_fatbin_entry *entry = &fatbin->entry[i];
+        if (entry->kind == CUDA_FATBIN_ELF && entry->architecture <= capability &&
+            entry->architecture / 10 == capability / 10)
+            return entry;
+    }
+    return NULL;
+}
+
+void cuda_image_registers(const struct cuda_image *image,
+                          void (*found)(void *user, const char *kernel, uint32_t registers), void *user) {
+    for (unsigned i = 0; i < image->n_parts; i++) {
+        const struct cuda_fatbin_entry *entry = find_machine_code(&image->part[i].fatbin, image->capability);
+        const char *problem;
+        size_t length;
+        char *cubin = entry ? cuda_fatbin_text(entry, &length, &problem) : NULL;
+        if (cubin)
+            cuda_cubin_registers(cubin, length, found, user);
+        free(cubin);
+    }
 }
 
 /* ---- Texts ------------------------------------------------------------------------------------------------------ */

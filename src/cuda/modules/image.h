@@ -29,19 +29,25 @@ struct cuda_image_part {
 struct cuda_image {
     struct cuda_image_part *part;
     unsigned n_parts;
-    unsigned n_choices; /* the most PTX entries of a part */
+    unsigned n_choices;  /* the most PTX entries of a part */
+    uint32_t capability; /* of the device, which decides which entry comes first */
 };
 
-/* Opens an image of `length` bytes; 0: it lies in the program's memory, and contains its own length. Files must have a
- * 0 after their last byte. On errors `problem`, a text that follows a name ("is cut short"), says why, and there is
- * nothing to close. */
-CUresult cuda_image_open(struct cuda_image *image, const void *bytes, size_t length, const char **problem);
+/* Opens an image of `length` bytes for a device of this capability (90: 9.0). Length 0: the image lies in the program's
+ * memory, and contains its own length. Files must have a 0 after their last byte. On errors `problem`, a text that
+ * follows a name ("is cut short"), says why, and there is nothing to close. */
+CUresult cuda_image_open(struct cuda_image *image, uint32_t capability, const void *bytes, size_t length,
+                         const char **problem);
 void cuda_image_close(struct cuda_image *image);
 /* The texts of all parts, each the entry at index `choice` or its last; name is used for messages. NULL: *problem says
  * why. cuda_image_texts_free() frees them. */
 struct gpu_text *cuda_image_texts(const struct cuda_image *image, const char *name, unsigned choice,
                                   const char **problem);
 void cuda_image_texts_free(struct gpu_text *text, unsigned n_texts);
+/* Calls `found` for every kernel for which the image contains machine code that the device could execute, with the
+ * number of its registers. */
+void cuda_image_registers(const struct cuda_image *image,
+                          void (*found)(void *user, const char *kernel, uint32_t registers), void *user);
 /* Makes an image of texts that are linked when it is loaded, from malloc(). */
 void *cuda_image_make_linked(const struct gpu_text *text, unsigned n_texts, size_t *bytes);
 

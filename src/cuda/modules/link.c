@@ -13,6 +13,7 @@
 
 struct CUlinkState_st {
     struct cuda_object object;
+    uint32_t capability;         /* of the device */
     struct cuda_log error, info; /* the caller's */
     struct gpu_text *text;
     unsigned n_texts;
@@ -56,7 +57,7 @@ static CUresult add_image(struct CUlinkState_st *link, const char *name, const v
     const char *problem;
     char line[512];
     struct gpu_text *text = NULL;
-    CUresult result = cuda_image_open(&image, bytes, length, &problem);
+    CUresult result = cuda_image_open(&image, link->capability, bytes, length, &problem);
     if (result == CUDA_SUCCESS) {
         text = cuda_image_texts(&image, name, 0, &problem);
         result = text ? check_texts(link, text, image.n_parts) : CUDA_ERROR_INVALID_IMAGE;
@@ -121,6 +122,7 @@ CUresult cuLinkCreate(unsigned n_options, CUjit_option *options, void **values, 
     if (!state || (n_options && (!options || !values)))
         return CUDA_ERROR_INVALID_VALUE;
     struct CUlinkState_st *link = cuda_object_new(&call, CUDA_KIND_LINK, sizeof(*link));
+    link->capability = cuda_capability(&call);
     cuda_collect_logs(n_options, options, values, &link->error, &link->info);
     *state = link;
     return CUDA_SUCCESS;

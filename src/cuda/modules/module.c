@@ -62,11 +62,15 @@ static CUresult load_parts(struct cuda_call *call, const struct cuda_image *imag
 CUresult cuda_module_check(struct cuda_call *call, const void *image, const char *user) {
     struct cuda_image opened;
     const char *problem;
-    CUresult result = cuda_image_open(&opened, image, CUDA_FATBIN_UNKNOWN_LENGTH, &problem);
+    CUresult result = cuda_image_open(&opened, cuda_capability(call), image, CUDA_FATBIN_UNKNOWN_LENGTH, &problem);
     if (result != CUDA_SUCCESS)
         return report_image(call->state, result, user, problem, &(struct cuda_log){0});
     cuda_image_close(&opened);
     return CUDA_SUCCESS;
+}
+
+static void note_registers(void *module, const char *kernel, uint32_t registers) {
+    gpu_module_set_registers(module, kernel, registers);
 }
 
 CUresult cuda_module_load(struct cuda_call *call, struct CUmod_st **module, const char *name, const void *image,
@@ -84,11 +88,13 @@ CUresult cuda_module_load(struct cuda_call *call, struct CUmod_st **module, cons
     }
     struct cuda_image opened;
     const char *problem;
-    CUresult result = cuda_image_open(&opened, image, length, &problem);
+    CUresult result = cuda_image_open(&opened, cuda_capability(call), image, length, &problem);
     if (result != CUDA_SUCCESS)
         return report_image(call->state, result, name, problem, &error);
     struct gpu_module *loaded;
     result = load_parts(call, &opened, name, &error, &loaded);
+    if (result == CUDA_SUCCESS)
+        cuda_image_registers(&opened, note_registers, loaded);
     cuda_image_close(&opened);
     if (result != CUDA_SUCCESS)
         return result;
