@@ -31,8 +31,7 @@ static void the_machines_are_listed(void **state) {
     (void)state;
     struct outcome outcome = heddle("list machines");
     expect_status(&outcome, 0);
-    expect_text(outcome.out,
-                "gtx480             15 x 1536      32    NVIDIA GeForce GTX 480, the machine of Liu 2023\n");
+    expect_text(outcome.out, "gtx480             15 x 1536      32    NVIDIA GeForce GTX 480, the default\n");
     outcome_free(&outcome);
     outcome = heddle("list machines --names");
     expect_status(&outcome, 0);
