@@ -22,24 +22,6 @@ add_data(recordings ${recordings}/h200_workloads.csv ${recordings}/h200_patterns
   ${recordings}/h200_suites.csv)
 add_data(web web/dist/page.html)
 
-# What `heddle new` starts from: templates/, and the model `stack` as a plug-in. `sources` leads to the headers.
-set(template_folder ${PROJECT_BINARY_DIR}/templates)
-file(GLOB templates CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/templates/*)
-foreach(template IN LISTS templates)
-  get_filename_component(name ${template} NAME)
-  configure_file(${template} ${template_folder}/${name} COPYONLY)
-endforeach()
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/divergence/stack.c)
-file(READ ${PROJECT_SOURCE_DIR}/src/divergence/stack.c model)
-string(REPLACE "const struct divergence_ops divergence_stack" "static const struct divergence_ops table" model "${model}")
-string(REPLACE ".name = \"stack\"" ".name = \"@NAME@\"" model "${model}")
-string(REPLACE "/* stack: one post-dominator stack for each warp " "/* @NAME@: a divergence model of your own; divergence/divergence.h is all that it and the SM say to each other.
- *
- *     make                        builds @NAME@.so
- *     heddle check ./@NAME@.so      runs workloads with it
- *
- * To start with: the model stack, one post-dominator stack for each warp
- * " model "${model}")
-file(WRITE ${template_folder}/divergence.c "${model}\nHEDDLE_DIVERGENCE_MODEL(table);\n")
-install(DIRECTORY ${template_folder}/ DESTINATION share/heddle/templates)
+# What `heddle new` starts from. `sources` leads to the headers.
+add_data(templates templates/*)
 file(CREATE_LINK ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/sources SYMBOLIC)

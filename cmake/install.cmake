@@ -12,11 +12,9 @@ endif()
 if(cudart_targets OR closed_targets)
   install(TARGETS ${cudart_targets} ${closed_targets} LIBRARY DESTINATION ${private_dir}/cuda NAMELINK_SKIP)
 endif()
-# Divergence models outside the tree see what those inside see.
-install(DIRECTORY src/ DESTINATION include/heddle/src FILES_MATCHING PATTERN *.h PATTERN *.def
-  PATTERN command EXCLUDE PATTERN program EXCLUDE PATTERN experiment EXCLUDE PATTERN cli EXCLUDE
-  PATTERN cudart EXCLUDE PATTERN cublas EXCLUDE PATTERN curand EXCLUDE PATTERN library EXCLUDE
-  PATTERN report EXCLUDE PATTERN testing EXCLUDE PATTERN fixture.h EXCLUDE)
+# Of src, only the headers that divergence models outside the tree need.
+install(CODE "set(source_folder ${PROJECT_SOURCE_DIR})")
+install(SCRIPT cmake/public_headers.cmake)
 if(EXISTS ${PROJECT_SOURCE_DIR}/include/heddle)
   install(DIRECTORY include/heddle TYPE INCLUDE FILES_MATCHING PATTERN *.h)
 endif()
@@ -24,9 +22,10 @@ endif()
 # as the libraries.
 install(FILES include/cuda/cuda.h include/cuda/cuda_runtime_api.h DESTINATION ${private_dir}/cuda)
 install(FILES python/heddle.py DESTINATION share/heddle/python)
-install(FILES docs/heddle.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+configure_file(docs/heddle.1 heddle.1 @ONLY) # states the version
+install(FILES ${PROJECT_BINARY_DIR}/heddle.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES tools/completion.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME heddle)
-install(FILES README.md LICENSE TYPE DOC)
+install(FILES README.md CHANGELOG.md LICENSE TYPE DOC)
 if(TARGET heddle_shared)
   file(RELATIVE_PATH up_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
   string(REGEX REPLACE "/$" "" up_to_prefix ${up_to_prefix})

@@ -37,19 +37,20 @@ struct config_preset {
 
 /* ---- Shared objects ---------------------------------------------------------------------------------------------- */
 
-/* Changes with these headers. An object built with other headers is refused. */
-#define HEDDLE_PLUGIN_VERSION 1
+/* The version of the interface between Heddle and plug-ins. It grows by 1 with every change of these headers that a
+ * compiled plug-in would notice, and objects of another version are refused (docs/plug-ins.md). */
+#define HEDDLE_PLUGIN_ABI 2
 
 enum heddle_plugin_kind { HEDDLE_PLUGIN_SCHEDULER = 1, HEDDLE_PLUGIN_DIVERGENCE, HEDDLE_PLUGIN_DRAM_POLICY };
 
 /* A shared object exports one such structure, named heddle_plugin. The macros HEDDLE_SCHEDULER, HEDDLE_DIVERGENCE_MODEL
  * and HEDDLE_DRAM_POLICY define it. */
 struct heddle_plugin {
-    uint32_t version, kind;
+    uint32_t abi, kind;
     uint64_t layout; /* a digest of the sizes of the structures that the policy shares with Heddle */
     const void *table;
 };
 
 #define HEDDLE_PLUGIN_DEFINE(plugin_kind, plugin_layout, plugin_table)                                                 \
     __attribute__((visibility("default")))                                                                             \
-    const struct heddle_plugin heddle_plugin = {HEDDLE_PLUGIN_VERSION, plugin_kind, plugin_layout, plugin_table}
+    const struct heddle_plugin heddle_plugin = {HEDDLE_PLUGIN_ABI, plugin_kind, plugin_layout, plugin_table}

@@ -1,5 +1,5 @@
 /* `heddle new KIND NAME`: writes a user's policy to start from, as a folder that builds a shared object. The files come
- * from templates/. The template of a divergence model is the model `stack`. */
+ * from templates/. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>

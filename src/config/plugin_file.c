@@ -47,9 +47,9 @@ const struct heddle_plugin *config_plugin_open(const char *path, char *error, si
     const struct heddle_plugin *plugin = dlsym(object, "heddle_plugin");
     if (!plugin)
         return refuse(error, error_size, "%s is no plug-in: it does not define heddle_plugin (heddle/policy.h)", path);
-    if (plugin->version != HEDDLE_PLUGIN_VERSION)
-        return refuse(error, error_size, "%s is a plug-in of version %u; this is version %u: build it again", path,
-                      plugin->version, HEDDLE_PLUGIN_VERSION);
+    if (plugin->abi != HEDDLE_PLUGIN_ABI)
+        return refuse(error, error_size, "%s was built for plug-in ABI %u, and this Heddle has ABI %u: build it again",
+                      path, plugin->abi, HEDDLE_PLUGIN_ABI);
     if (!plugin->kind || plugin->kind >= N_KINDS || !plugin->table)
         return refuse(error, error_size, "%s is no plug-in: heddle_plugin has kind %u and %s table", path, plugin->kind,
                       plugin->table ? "a" : "no");

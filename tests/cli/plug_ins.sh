@@ -2,6 +2,7 @@
 # plug_ins.sh: policies of one's own: written by `heddle new`, built, checked, used, and refused in one line when they are broken.
 set -euo pipefail
 heddle=$HEDDLE_COMMAND
+root=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../..
 command -v cc >/dev/null || { echo "skipped: no C compiler"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -42,7 +43,14 @@ expect 1 "cannot make the folder 'mine'" "$heddle" new scheduler mine
 
 # A divergence model: a copy of stack takes the cycles of stack, and calls functions of Heddle.
 make_one divergence paths
-[[ $(cycles -d paths/paths.so) == "$(cycles -d stack)" ]] || fail "the copy of stack is not stack"
+of_bfs() { "$heddle" run bfs -d "$1" --json - --quiet 2>/dev/null | sed -n '/"kernels"/,/"host"/p'; }
+[[ $(of_bfs paths/paths.so) == "$(of_bfs stack)" ]] || fail "the copy of stack is not stack"
+
+# It needs only the headers that are installed.
+cmake -Dsource_folder="$root" -DCMAKE_INSTALL_PREFIX="$work/prefix" -P "$root/cmake/public_headers.cmake" >/dev/null
+cp -r "$root/include/heddle" "$work/prefix/include"
+cc -Wall -Wextra -Werror -D_GNU_SOURCE -Iprefix/include -Iprefix/include/heddle/src -shared -fPIC paths/paths.c -o paths.so
+[[ $(find prefix/include/heddle/src -name internal.h) == '' ]] || fail "a private header is installed"
 
 # A DRAM policy, by its own option and in a machine.
 make_one dram-policy order
@@ -80,7 +88,7 @@ expect 2 "cannot load the plug-in" "$heddle" run vecadd -s text.so
 expect 2 "'missing.so': No such file" "$heddle" run vecadd -s missing.so
 expect 2 "order.so is a DRAM policy, not a scheduler" "$heddle" run vecadd -s order/order.so
 expect 2 "is a scheduler, not a divergence model" "$heddle" run vecadd -d mine/mine.so
-expect 2 "is a plug-in of version 9; this is version 1" "$heddle" run vecadd -s other.so
+expect 2 "other.so was built for plug-in ABI 9, and this Heddle has ABI 2: build it again" "$heddle" run vecadd -s other.so
 expect 2 "was built with other headers" "$heddle" run vecadd -s layout.so
 expect 2 "its scheduler has no pick()" "$heddle" run vecadd -s none.so
 expect 1 "the scheduler 'mine' is broken: pick() returned a slot that is no candidate" "$heddle" run vecadd -s wild.so
