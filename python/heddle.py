@@ -187,7 +187,7 @@ def _library():
 
 
 def version():
-    """The release of the library, such as "0.1.0"."""
+    """The version of the library, as `heddle --version` prints it."""
     return _library().heddle_version().decode()
 
 

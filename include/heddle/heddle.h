@@ -48,7 +48,7 @@ enum heddle_status {
 
 /* ---- The library ------------------------------------------------------------------------------------------------- */
 
-/* Returns the release, such as "0.1.0". */
+/* Returns the version of this library, as `heddle --version` prints it. */
 HEDDLE_API const char *heddle_version(void);
 /* Returns the HEDDLE_API_VERSION of the linked library, at least that of the header it was compiled against. */
 HEDDLE_API unsigned heddle_api_version(void);

@@ -7,7 +7,7 @@ lent=$(readlink -f "$1")
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.."
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
-cp -r CMakeLists.txt ARCHITECTURE.md src include cmake machines experiments bench tests docs tools "$copy"
+cp -r CMakeLists.txt ARCHITECTURE.md CHANGELOG.md src include cmake machines experiments bench tests docs tools "$copy"
 mkdir -p "$copy/workloads" "$copy/build"
 cp workloads/workloads.def "$copy/workloads"
 for readme in workloads/*/README.md; do
