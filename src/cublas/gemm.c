@@ -165,3 +165,55 @@ static int scale_of(int compute, int type) {
     }
 EX_FUNCTIONS(int, )
 EX_FUNCTIONS(int64_t, _64)
+
+/* ---- Complex products by three real ones: here the same ------------------------------------------------------------
+ */
+
+#define GEMM3M(S, T, element, family, I, suffix)                                                                       \
+    CUBLAS_API(cublas##S##gemm3m##suffix, cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, I m,  \
+               I n, I k, const T *alpha, const T *a, I lda, const T *b, I ldb, const T *beta, T *c, I ldc) {           \
+        return gemm(handle,                                                                                            \
+                    &(struct gemm){GEMM_ARGUMENTS, .scale = element, .compute = family, .a = {a, element, lda, 0},     \
+                                   .b = {b, element, ldb, 0}, .c = {c, element, ldc, 0}, .n_batches = 1});             \
+    }
+GEMM3M(C, cuComplex, ELEMENT_C32, CUBLAS_COMPUTE_32F, int, )
+GEMM3M(C, cuComplex, ELEMENT_C32, CUBLAS_COMPUTE_32F, int64_t, _64)
+GEMM3M(Z, cuDoubleComplex, ELEMENT_C64, CUBLAS_COMPUTE_64F, int, )
+GEMM3M(Z, cuDoubleComplex, ELEMENT_C64, CUBLAS_COMPUTE_64F, int64_t, _64)
+
+/* ---- Groups of batches: sizes and scalars of each group are on the host, pointers on the device -------------------
+ */
+
+#define GROUPS(function, T, types, I, suffix)                                                                          \
+    CUBLAS_API(cublas##function##suffix, cublasHandle_t handle, const cublasOperation_t op_a[],                        \
+               const cublasOperation_t op_b[], const I m[], const I n[], const I k[], const T alpha[],                 \
+               const T *const a[], const I lda[], const T *const b[], const I ldb[], const T beta[], T *const c[],     \
+               const I ldc[], I n_groups, const I sizes[]) {                                                           \
+        CUBLAS_ENTER(handle);                                                                                          \
+        cublasStatus_t status = n_groups < 0 ? CUBLAS_STATUS_INVALID_VALUE : CUBLAS_STATUS_SUCCESS;                    \
+        int64_t first = 0;                                                                                             \
+        for (int64_t i = 0; i < n_groups && status == CUBLAS_STATUS_SUCCESS; first += sizes[i++])                      \
+            status = gemm(handle, &(struct gemm){.name = __func__,                                                     \
+                                                 .op_a = op_a[i],                                                      \
+                                                 .op_b = op_b[i],                                                      \
+                                                 .m = m[i],                                                            \
+                                                 .n = n[i],                                                            \
+                                                 .k = k[i],                                                            \
+                                                 .alpha = &alpha[i],                                                   \
+                                                 .beta = &beta[i],                                                     \
+                                                 .scale = types,                                                       \
+                                                 .compute = scale_family(types),                                       \
+                                                 .a = {a + first, types, lda[i], 0},                                   \
+                                                 .b = {b + first, types, ldb[i], 0},                                   \
+                                                 .c = {c + first, types, ldc[i], 0},                                   \
+                                                 .n_batches = sizes[i],                                                \
+                                                 .has_arrays = true});                                                 \
+        return status;                                                                                                 \
+    }
+
+static int scale_family(int type) { return type == ELEMENT_F64 ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F; }
+
+GROUPS(SgemmGroupedBatched, float, ELEMENT_F32, int, )
+GROUPS(SgemmGroupedBatched, float, ELEMENT_F32, int64_t, _64)
+GROUPS(DgemmGroupedBatched, double, ELEMENT_F64, int, )
+GROUPS(DgemmGroupedBatched, double, ELEMENT_F64, int64_t, _64)

@@ -67,7 +67,14 @@ cublasStatus_t cublas_return(struct cublasContext *handle, const void *from, voi
 
 /* ---- Kernels (handle.c, product.c) ------------------------------------------------------------------------------- */
 
-enum cublas_module { CUBLAS_PRODUCT, CUBLAS_PRODUCT_MMA, CUBLAS_VECTOR, CUBLAS_MATRIX, CUBLAS_N_MODULES };
+enum cublas_module {
+    CUBLAS_PRODUCT,
+    CUBLAS_PRODUCT_MMA,
+    CUBLAS_VECTOR,
+    CUBLAS_MATRIX,
+    CUBLAS_FACTOR,
+    CUBLAS_N_MODULES
+};
 
 /* Launches the kernel `operation`_`type`. */
 cublasStatus_t cublas_launch(struct cublasContext *handle, enum cublas_module module, const char *operation, int type,

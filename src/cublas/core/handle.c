@@ -8,13 +8,13 @@
 enum { MAGIC = 0x626c6173 };
 
 /* The PTX of kernels/, from the build. */
-extern const char cublas_ptx_product[], cublas_ptx_product_mma[], cublas_ptx_vector[], cublas_ptx_matrix[];
+extern const char cublas_ptx_product[], cublas_ptx_product_mma[], cublas_ptx_vector[], cublas_ptx_matrix[],
+    cublas_ptx_factor[];
 
 static struct library_module modules[CUBLAS_N_MODULES] = {
-    [CUBLAS_PRODUCT] = {.ptx = cublas_ptx_product},
-    [CUBLAS_PRODUCT_MMA] = {.ptx = cublas_ptx_product_mma},
-    [CUBLAS_VECTOR] = {.ptx = cublas_ptx_vector},
-    [CUBLAS_MATRIX] = {.ptx = cublas_ptx_matrix},
+    [CUBLAS_PRODUCT] = {.ptx = cublas_ptx_product}, [CUBLAS_PRODUCT_MMA] = {.ptx = cublas_ptx_product_mma},
+    [CUBLAS_VECTOR] = {.ptx = cublas_ptx_vector},   [CUBLAS_MATRIX] = {.ptx = cublas_ptx_matrix},
+    [CUBLAS_FACTOR] = {.ptx = cublas_ptx_factor},
 };
 
 /* ---- Handles ----------------------------------------------------------------------------------------------------- */

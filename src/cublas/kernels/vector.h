@@ -47,3 +47,15 @@ struct triangle {
     struct scalar alpha;
     long long m, n, n_batches;
 };
+
+/* Factors matrices of n x n in batches, and solves systems with the factors. */
+struct factors {
+    struct matrix source; /* copied to `a` first, unless neither base nor array is set */
+    struct matrix a;      /* becomes L and U */
+    struct matrix b;      /* the right sides, replaced by the solutions */
+    int *pivots;          /* n for each matrix, from 1; NULL: no rows are exchanged */
+    int *info;            /* for each matrix: the first pivot that is zero, from 1, or 0 */
+    long long n, n_right, n_batches;
+    int is_transposed, is_conjugated; /* solve with the transpose */
+    int is_inverse;                   /* the right sides are the identity */
+};

@@ -37,6 +37,10 @@
              int, const T *, T *, int)                                                                                 \
     FUNCTION(cublas##S##geam, cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int, const T *, const T *,    \
              int, const T *, const T *, int, T *, int)                                                                 \
+    FUNCTION(cublas##S##getrfBatched, cublasHandle_t, int, T *const *, int, int *, int *, int)                         \
+    FUNCTION(cublas##S##getrsBatched, cublasHandle_t, cublasOperation_t, int, int, const T *const *, int, const int *, \
+             T *const *, int, int *, int)                                                                              \
+    FUNCTION(cublas##S##matinvBatched, cublasHandle_t, int, const T *const *, int, T *const *, int, int *, int)        \
     FUNCTION(cublas##S##dgmm, cublasHandle_t, cublasSideMode_t, int, int, const T *, int, const T *, int, T *, int)
 FOR_TYPE(S, float, float, S, s)
 FOR_TYPE(D, double, double, D, d)

@@ -169,11 +169,66 @@ static void test_ger(void) {
     NEED(cudaFree(on_y));
 }
 
+/* A batch of systems, solved by factors and by inverses. The first rows need an exchange. */
+static void test_factors(void) {
+    enum { SIDE = 17, RIGHT = 3, BATCHES = 4, SIZE = SIDE * SIDE };
+    static double a[BATCHES * SIZE], b[BATCHES * SIDE * RIGHT], x[BATCHES * SIDE * RIGHT], inverse[BATCHES * SIZE];
+    void *arrays[3][BATCHES];
+    int pivots[BATCHES * SIDE], infos[BATCHES], info;
+    for (int i = 0; i < BATCHES * SIZE; i++)
+        a[i] = i % SIZE == 0 ? 0 : next_number() + (i % SIZE % (SIDE + 1) == 0 ? 3 : 0);
+    for (int i = 0; i < BATCHES * SIDE * RIGHT; i++)
+        b[i] = next_number();
+    double *on_a = (double *)to_device(a, sizeof(a)), *on_b = (double *)to_device(b, sizeof(b));
+    double *on_inverse = (double *)to_device(inverse, sizeof(inverse));
+    int *on_pivots = (int *)to_device(pivots, sizeof(pivots)), *on_infos = (int *)to_device(infos, sizeof(infos));
+    for (int i = 0; i < BATCHES; i++) {
+        arrays[0][i] = on_a + i * SIZE;
+        arrays[1][i] = on_b + i * SIDE * RIGHT;
+        arrays[2][i] = on_inverse + i * SIZE;
+    }
+    double **on_arrays = (double **)to_device(arrays, sizeof(arrays));
+    NEED(cublasDmatinvBatched(handle, SIDE, (const double *const *)on_arrays, SIDE, on_arrays + 2 * BATCHES, SIDE,
+                              on_infos, BATCHES));
+    from_device(inverse, on_inverse, sizeof(inverse));
+    for (int which = 0; which < 2; which++) { /* A x = b, then A' x = b with the same factors */
+        if (!which)
+            NEED(cublasDgetrfBatched(handle, SIDE, on_arrays, SIDE, on_pivots, on_infos, BATCHES));
+        NEED(cudaMemcpy(on_b, b, sizeof(b), cudaMemcpyHostToDevice));
+        NEED(cublasDgetrsBatched(handle, which ? CUBLAS_OP_T : CUBLAS_OP_N, SIDE, RIGHT,
+                                 (const double *const *)on_arrays, SIDE, on_pivots, on_arrays + BATCHES, SIDE, &info,
+                                 BATCHES));
+        from_device(x, on_b, sizeof(x));
+        from_device(infos, on_infos, sizeof(infos));
+        EXPECT(info == 0);
+        for (int s = 0; s < BATCHES; s++)
+            for (int j = 0; j < RIGHT; j++)
+                for (int i = 0; i < SIDE; i++) {
+                    double sum = 0;
+                    for (int k = 0; k < SIDE; k++)
+                        sum += a[s * SIZE + (which ? k + i * SIDE : i + k * SIDE)] * x[(s * RIGHT + j) * SIDE + k];
+                    EXPECT(fabs(sum - b[(s * RIGHT + j) * SIDE + i]) < 1e-11 && infos[s] == 0);
+                }
+    }
+    for (int s = 0; s < BATCHES; s++)
+        for (int j = 0; j < SIDE; j++)
+            for (int i = 0; i < SIDE; i++) {
+                double sum = 0;
+                for (int k = 0; k < SIDE; k++)
+                    sum += a[s * SIZE + i + k * SIDE] * inverse[s * SIZE + k + j * SIDE];
+                EXPECT(fabs(sum - (i == j)) < 1e-11);
+            }
+    void *all[] = {on_a, on_b, on_inverse, on_pivots, on_infos, on_arrays};
+    for (int i = 0; i < 6; i++)
+        NEED(cudaFree(all[i]));
+}
+
 int main(void) {
     NEED(cublasCreate(&handle));
     S_test();
     D_test();
     test_ger();
+    test_factors();
     NEED(cublasDestroy(handle));
     return finish("matrices");
 }
