@@ -137,9 +137,9 @@ static void write_head(FILE *file, const struct experiment_page *page) {
     fprintf(file,
             "# The papers' results and ours\n\n"
             "`heddle %s --report %s` wrote this page from what it measured at size %s. Nothing is tuned to meet a\n"
-            "paper's number. A claim holds if its check does in all variations of the runs, and mostly if in more than "
-            "half of them. A claim that\ndoes not hold is explained where the experiment's file names runs that show "
-            "the reason (`shown_by`), and open otherwise; `heddle paper\n--reasons` repeats these runs. "
+            "paper's number. A claim holds if its check is true in all variations of the runs, and mostly if it is "
+            "true in more than half of them.\nA claim that does not hold is explained if its experiment names runs "
+            "that show the reason (`shown_by`). Otherwise it is open.\n`heddle paper --reasons` repeats these runs. "
             "[experiments.md](experiments.md) explains the files of `experiments/` and how to write one.\n",
             page->command, page->path, page->size);
     if (page->medium)
@@ -179,7 +179,9 @@ static void write_numbers(FILE *file, const struct experiment_grid *grid, struct
 }
 
 static void write_reason(FILE *file, const struct experiment_claim *claim, struct base_arena *arena) {
-    fprintf(file, " Why not: %s Shown by", claim->reason);
+    size_t n = strlen(claim->reason);
+    bool has_end = n > 0 && claim->reason[n - 1] == '.';
+    fprintf(file, " Why not: %s%s Shown by", claim->reason, has_end ? "" : ".");
     for (unsigned i = 0; i < claim->n_shown; i++) {
         const char *with = experiment_settings_text(&claim->shown[i].with, arena);
         fprintf(file, "%s `%s`%s%s%s", i ? "," : "", claim->shown[i].text, *with ? " with `" : "", with,
