@@ -162,20 +162,15 @@ static void control(void *user, struct divergence_group *group, uint32_t pc, uin
     const struct exec_program *program = cx->grid->program;
     struct exec_row *row = group->row;
     uint32_t lanes = group->mask;
-    if (acts_at_once(program, pc)) {
-        set_pcs(warp, lanes, pc + 1);
-        if (mask)
-            exec_row_insn(cx, row, &program->code[pc], mask);
-        follow_lowest(block, warp);
-        return;
-    }
     struct divergence_outcome outcome = divergence_resolve_lanes(cx, pc, row, lanes, mask, warp->pc);
     if (outcome.effect == DIVERGENCE_BRANCHES)
         divergence_count_branch(&model->setup, pc, outcome.is_divergent);
     if (outcome.is_divergent)
         divergence_count_split(&model->setup, row, lanes);
     bool has_released = false;
-    if (divergence_has_to_wait(&outcome)) {
+    if (outcome.effect == DIVERGENCE_MEETS_ROW && acts_at_once(program, pc)) {
+        exec_row_insn(cx, row, &program->code[pc], mask);
+    } else if (divergence_has_to_wait(&outcome)) {
         model->setup.counters->barriers += outcome.effect == DIVERGENCE_MEETS_BLOCK;
         has_released = divergence_sync_arrive(block->sync, cx, row, pc, mask);
     }
