@@ -11,7 +11,7 @@
 #include "gpu/gpu.h"
 
 struct ptx_options {
-    const char *kernel, *json, *dot, *isa;
+    const char *kernel, *json, *dot, *target;
     bool is_verbose;
 };
 
@@ -20,8 +20,8 @@ struct ptx_options {
 static const struct command_option options[] = {
     {"--kernel", 0, COMMAND_TEXT, "NAME", "show this kernel or function only", FIELD(kernel), 0, 0},
     {"--verbose", 'v', COMMAND_FLAG, NULL, "basic blocks, branches and loops too", FIELD(is_verbose), 0, 0},
-    {"--isa", 0, COMMAND_TEXT, "TARGET",
-     "machine instructions that each line becomes on a target, such as sm_90, instead", FIELD(isa), 0, 0},
+    {"--target", 0, COMMAND_TEXT, "TARGET",
+     "machine instructions that each line becomes on a target, such as sm_90, instead", FIELD(target), 0, 0},
     {"--json", 0, COMMAND_TEXT, "FILE|-", "write all of it as one JSON object", FIELD(json), 0, 0},
     {"--dot", 0, COMMAND_TEXT, "FILE|-", "write the flow graphs for Graphviz", FIELD(dot), 0, 0},
 };
@@ -35,14 +35,14 @@ const struct command cli_ptx_command = {
             "once, an estimate of what a real compiler would use; 'virtual' is how many the PTX text names. A\n"
             "branch is divergent if threads of a block may go different ways there.\n"
             "\n"
-            "With --isa the listing of each kernel says how many machine instructions a PTX instruction\n"
+            "With --target the listing of each kernel says how many machine instructions a PTX instruction\n"
             "becomes, by general rules of compilers: 0 if it is folded into another, parts if a loop is unrolled.\n"
-            "The rules were found for sm_90; sm_80 and sm_89 share them.\n"
+            "The rules were found for sm_90; they also serve sm_80 and sm_89.\n"
             "\n"
             "Exit status: 0 the file can run, 1 it is wrong or uses what Heddle does not support.\n",
     .examples = "  heddle ptx saxpy.ptx\n"
                 "  heddle ptx saxpy.ptx --kernel saxpy -v\n"
-                "  heddle ptx saxpy.ptx --isa sm_90\n"
+                "  heddle ptx saxpy.ptx --target sm_90\n"
                 "  heddle ptx saxpy.ptx --dot - | dot -Tsvg > saxpy.svg\n",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
@@ -248,8 +248,8 @@ static int show_module(const struct ptx_module *module, const struct base_source
     if (given->kernel && view.n_functions == 0) {
         status = refuse_kernel(module, given->kernel);
     } else {
-        if (given->isa)
-            cli_ptx_print_machine(stdout, &view, isa_find_target(given->isa));
+        if (given->target)
+            cli_ptx_print_machine(stdout, &view, isa_find_target(given->target));
         else if (!command_is_stdout(given->json) && !command_is_stdout(given->dot))
             cli_ptx_print(stdout, &view, given->is_verbose, arena);
         if (!write_file(given->json, FORMAT_JSON, &view) || !write_file(given->dot, FORMAT_DOT, &view))
@@ -311,9 +311,9 @@ int cli_ptx(int argc, char **argv) {
             status = command_fail(COMMAND_USAGE, "ptx takes one file; see 'heddle help ptx'");
         else if (command_is_stdout(given.json) && command_is_stdout(given.dot))
             status = command_fail(COMMAND_USAGE, "--json and --dot cannot both write to standard output");
-        else if (given.isa && !is_target(given.isa))
-            status =
-                command_fail(COMMAND_USAGE, "no target '%s' for --isa; there are %s", given.isa, list_targets(&arena));
+        else if (given.target && !is_target(given.target))
+            status = command_fail(COMMAND_USAGE, "no target '%s' for --target; there are %s", given.target,
+                                  list_targets(&arena));
         else
             status = read_and_show(words.item[0], &given, &arena);
     }

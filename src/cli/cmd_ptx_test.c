@@ -116,10 +116,10 @@ static void unsupported_instructions_are_counted_and_named(void **state) {
 
 static void machine_instructions_are_those_of_a_target(void **state) {
     (void)state;
-    assert_int_equal(run_ptx(loop_text, "--isa", "sm_80", NULL), COMMAND_DONE);
-    assert_int_equal(run_ptx(loop_text, "--isa", "sm_89", NULL), COMMAND_DONE);
-    assert_int_equal(run_ptx(loop_text, "--isa", "sm_90", NULL), COMMAND_DONE);
-    assert_int_equal(run_ptx(loop_text, "--isa", "sm_52", NULL), COMMAND_USAGE);
+    assert_int_equal(run_ptx(loop_text, "--target", "sm_80", NULL), COMMAND_DONE);
+    assert_int_equal(run_ptx(loop_text, "--target", "sm_89", NULL), COMMAND_DONE);
+    assert_int_equal(run_ptx(loop_text, "--target", "sm_90", NULL), COMMAND_DONE);
+    assert_int_equal(run_ptx(loop_text, "--target", "sm_52", NULL), COMMAND_USAGE);
 }
 
 static void the_command_wants_one_file(void **state) {

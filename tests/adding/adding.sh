@@ -142,7 +142,7 @@ diff <(sed -n '/"kernels"/,/"host"/p' <<<"$stack") <(sed -n '/"kernels"/,/"host"
 old=$(build/bin/heddle run bfs -m a100 --json -)
 new=$(build/bin/heddle run bfs -m a100 --set lowering.target=sm_86 --json -)
 diff <(sed -n '/"kernels"/,/"host"/p' <<<"$old") <(sed -n '/"kernels"/,/"host"/p' <<<"$new")
-grep -qF 'sm_80, sm_86, sm_89 and sm_90' <<<"$(build/bin/heddle ptx call.ptx --isa sm_52 2>&1)"
+grep -qF 'sm_80, sm_86, sm_89 and sm_90' <<<"$(build/bin/heddle ptx call.ptx --target sm_52 2>&1)"
 grep -q ,full_warp_instructions, <<<"$(build/bin/heddle run bfs --csv -)"
 build/tests/models_random 1 20 second-stack # the tests of all models know it
 cat >call.c <<'SCRIPT'

@@ -1,4 +1,4 @@
-/* `heddle ptx --isa`: each line of the PTX with the machine instructions that it becomes. */
+/* `heddle ptx --target`: each line of the PTX with the machine instructions that it becomes. */
 #include <stdlib.h>
 #include <string.h>
 
