@@ -124,8 +124,8 @@ _Static_assert(sizeof(struct exec_insn) == 64, "one instruction, one cache line"
 
 enum exec_rounding { EXEC_ROUND_NEAREST, EXEC_ROUND_ZERO, EXEC_ROUND_DOWN, EXEC_ROUND_UP };
 
-/* One argument or result of a call: a copy between frames or registers, at the call or the return. */
-struct exec_copy {
+/* One argument or result of a call: it passes from a frame or register to another, at the call or the return. */
+struct exec_passed {
     bool from_frame, to_frame;
     struct exec_operand from, to;    /* registers, when not in a frame */
     uint32_t from_offset, to_offset; /* in the caller's / the callee's frame (results: callee's / caller's) */
@@ -135,7 +135,7 @@ struct exec_copy {
 struct exec_call_site {
     const struct ptx_instruction *insn;
     uint32_t caller; /* function number in the program */
-    struct exec_copy *argument, *result;
+    struct exec_passed *argument, *result;
     uint32_t n_arguments, n_results;
     struct exec_operand target; /* indirect: register with the function's address */
 };
@@ -283,7 +283,7 @@ struct exec_memory {
      * launched. launch_child returns false if there is no launch with these parameters. */
     uint64_t (*new_child)(void *user, const struct exec_program *program, const struct exec_child *child);
     bool (*launch_child)(void *user, uint32_t block, uint64_t parameters, uint64_t stream);
-    void (*copy_child)(void *user, uint32_t block, const struct exec_child_copy *copy);
+    void (*copy_child)(void *user, uint32_t block, const struct exec_child_copy *passed);
     /* Returns the texture or surface with this handle, or NULL. */
     const struct exec_texture *(*texture)(void *user, uint64_t handle);
     /* Prints the formatted text of a device printf. */

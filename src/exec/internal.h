@@ -51,10 +51,10 @@ static inline unsigned exec_slot_bytes(struct exec_operand operand) {
 /* address.c: the host memory of the lanes' addresses. */
 
 enum exec_pattern {
-    EXEC_PATTERN_FAULT,   /* cx->fault is set */
-    EXEC_PATTERN_LANES,   /* exec_place() of each active lane */
-    EXEC_PATTERN_UNIT,    /* all lanes are active, lane l is at first + l * bytes */
-    EXEC_PATTERN_UNIFORM, /* every active lane is at first */
+    EXEC_PATTERN_FAULT,       /* cx->fault is set */
+    EXEC_PATTERN_LANES,       /* exec_place() of each active lane */
+    EXEC_PATTERN_CONSECUTIVE, /* all lanes are active, lane l is at first + l * bytes */
+    EXEC_PATTERN_UNIFORM,     /* every active lane is at first */
 };
 
 /* Lane l is at base + l * stride + offset[l] in host memory. */
@@ -71,7 +71,7 @@ static inline unsigned char *exec_place(struct exec_places places, size_t lane) 
 struct exec_view {
     enum exec_pattern pattern;
     bool is_global;            /* all lanes access the same allocation */
-    unsigned char *first;      /* UNIT, UNIFORM */
+    unsigned char *first;      /* CONSECUTIVE, UNIFORM */
     struct exec_places places; /* LANES */
     uint64_t host[EXEC_LANES]; /* offsets, when every lane was looked up separately */
 };

@@ -77,7 +77,7 @@ static bool is_end(const struct isa_code *code, uint32_t at) {
     return at >= code->n || isa_source(code, at)->opcode == PTX_OP_RET || isa_source(code, at)->opcode == PTX_OP_EXIT;
 }
 
-/* Guards and loop exits that lead to the same place share a region; a branch with two paths has its own. */
+/* Guards and loop exits that lead to the same place form one region; a branch with two paths has its own. */
 void isa_mark_regions(struct isa_code *code) {
     const struct ptx_analysis *analysis = code->analysis;
     bool *is_shared = base_allocate(analysis->n_blocks, sizeof(bool));

@@ -369,7 +369,7 @@ static void fold_signs(struct isa_code *code) {
     }
 }
 
-/* Constants whose address all lanes share are loaded two words at a time. */
+/* Constants whose address is the same in all lanes are loaded two words at a time. */
 static void pair_constants(struct isa_code *code) {
     for (uint32_t i = 0; i < code->n; i++) {
         const struct ptx_instruction *insn = isa_source(code, i);

@@ -31,7 +31,7 @@ static void ptx_stays_as_it_is(void **state) {
     fixture_free(&f);
 }
 
-/* Four copies and the remainder; the loads of the copies come first and wait together. */
+/* Four bodies and the remainder; the loads of the bodies come first and wait together. */
 static void a_loop_is_unrolled_and_scheduled(void **state) {
     (void)state;
     struct fixture f = fixture_new(body);

@@ -108,8 +108,8 @@ static enum isa_atomic kind_of_atomic(const struct isa_code *code, const struct 
 
 /* ---- Everything else --------------------------------------------------------------------------------------------- */
 
-/* A constant whose address all lanes share goes through a uniform register, beside the load/store unit (constant_fixed,
- * constant_first). */
+/* A constant whose address is the same in all lanes goes through a uniform register, beside the load/store unit
+ * (constant_fixed, constant_first). */
 static bool is_uniform_constant(const struct isa_code *code, const struct ptx_instruction *insn) {
     return insn->opcode == PTX_OP_LD && insn->space == PTX_SPACE_CONST &&
            isa_is_uniform_address(code, &insn->operand[1]);

@@ -9,7 +9,7 @@
  *         LOOP: as before
  *         END:
  * A loop with a constant number of iterations that is not too long becomes as many bodies. A register that every
- * iteration sets before reading it gets a new name in all copies but the last. Every thread executes the same bodies
+ * iteration sets before reading it gets a new name in all bodies but the last. Every thread executes the same bodies
  * with the same values as before.
  *
  * A loop is not unrolled if its text is not contiguous, if it contains calls, or if its counter is not compared at its
@@ -25,7 +25,7 @@
 /* The relation of the comparison, for a counter that goes up or down. */
 enum relation { STRICT, OR_EQUAL, DIFFERENT };
 
-struct copied_loop {
+struct unrolled_loop {
     struct isa_loop found;
     uint32_t first, last; /* instructions: from the header to the branch */
     uint32_t n_exits;     /* branches out of the middle */
@@ -34,16 +34,16 @@ struct copied_loop {
     bool is_signed;
     unsigned bits;
     uint32_t counter;
-    uint32_t times; /* copies in MAIN */
+    uint32_t times; /* bodies in MAIN */
     bool is_whole;  /* all iterations: nothing else remains */
 };
 
 static uint32_t block_of(const struct isa_code *code, uint32_t i) { return code->analysis->block_of[i]; }
 
-static bool is_inside(const struct copied_loop *loop, uint32_t i) { return i >= loop->first && i <= loop->last; }
+static bool is_inside(const struct unrolled_loop *loop, uint32_t i) { return i >= loop->first && i <= loop->last; }
 
 /* Returns whether the loop is contiguous text, with its last instruction as the only way back to its start. */
-static bool is_one_piece(const struct isa_code *code, struct copied_loop *loop) {
+static bool is_contiguous(const struct isa_code *code, struct unrolled_loop *loop) {
     loop->n_exits = 0;
     for (uint32_t i = 0; i < code->n; i++) {
         const struct ptx_instruction *insn = isa_source(code, i);
@@ -72,13 +72,13 @@ static bool is_one_piece(const struct isa_code *code, struct copied_loop *loop) 
 }
 
 /* Returns whether the instruction executes once in every iteration, before or after everything else. */
-static bool is_in_every_iteration(const struct isa_code *code, const struct copied_loop *loop, uint32_t i) {
+static bool is_in_every_iteration(const struct isa_code *code, const struct unrolled_loop *loop, uint32_t i) {
     uint32_t block = block_of(code, i);
     return isa_source(code, i)->guard == PTX_NO_INDEX &&
            (block == block_of(code, loop->first) || block == block_of(code, loop->last));
 }
 
-static bool find_relation(const struct isa_code *code, struct copied_loop *loop) {
+static bool find_relation(const struct isa_code *code, struct unrolled_loop *loop) {
     const struct ptx_instruction *insn = isa_source(code, loop->found.comparison);
     enum ptx_type type = isa_type(insn);
     bool is_up = loop->found.by > 0;
@@ -106,12 +106,12 @@ static bool find_relation(const struct isa_code *code, struct copied_loop *loop)
     return true;
 }
 
-static uint64_t cut(const struct copied_loop *loop, uint64_t value) {
+static uint64_t cut(const struct unrolled_loop *loop, uint64_t value) {
     return loop->bits == 64 ? value : value & 0xffffffffu;
 }
 
 /* Returns whether the comparison holds for the counter. */
-static bool holds(const struct copied_loop *loop, uint64_t counter, uint64_t bound) {
+static bool holds(const struct unrolled_loop *loop, uint64_t counter, uint64_t bound) {
     uint64_t flip = loop->is_signed ? 1ull << (loop->bits - 1) : 0;
     uint64_t a = cut(loop, counter) ^ flip, b = cut(loop, bound) ^ flip;
     if (loop->relation == DIFFERENT)
@@ -122,7 +122,7 @@ static bool holds(const struct copied_loop *loop, uint64_t counter, uint64_t bou
 }
 
 /* The value of the counter at the loop's start: set by the one instruction outside that every entry passes. */
-static bool find_start(const struct isa_code *code, const struct copied_loop *loop, uint64_t *start) {
+static bool find_start(const struct isa_code *code, const struct unrolled_loop *loop, uint64_t *start) {
     const struct ptx_analysis *analysis = code->analysis;
     uint32_t found = ISA_NONE, l = 0;
     for (uint32_t i = 0; i < code->n; i++)
@@ -146,7 +146,7 @@ static bool find_start(const struct isa_code *code, const struct copied_loop *lo
 }
 
 /* Counts the iterations of a loop whose bound and start are constants; 0: they are not, or there are too many. */
-static uint32_t count_iterations(const struct isa_code *code, const struct copied_loop *loop) {
+static uint32_t count_iterations(const struct isa_code *code, const struct unrolled_loop *loop) {
     enum { MOST = 65536 };
     const struct ptx_operand *bound = &isa_source(code, loop->found.comparison)->operand[2];
     uint64_t counter;
@@ -160,7 +160,7 @@ static uint32_t count_iterations(const struct isa_code *code, const struct copie
     return 0;
 }
 
-static void choose_times(const struct isa_code *code, struct copied_loop *loop) {
+static void choose_times(const struct isa_code *code, struct unrolled_loop *loop) {
     uint32_t n = count_iterations(code, loop);
     loop->times = loop->found.times;
     loop->is_whole = n && (!loop->times || n <= loop->times);
@@ -170,12 +170,12 @@ static void choose_times(const struct isa_code *code, struct copied_loop *loop) 
         loop->times = code->target->compiler->unroll.times;
 }
 
-static bool can_copy(const struct isa_code *code, struct copied_loop *loop) {
+static bool can_unroll(const struct isa_code *code, struct unrolled_loop *loop) {
     const struct isa_loop *found = &loop->found;
     const struct ptx_instruction *branch = isa_source(code, found->branch);
     loop->first = code->analysis->block[found->header].first;
     loop->last = found->branch;
-    if (loop->last <= loop->first || branch->guard_negated || !is_one_piece(code, loop) || !find_relation(code, loop))
+    if (loop->last <= loop->first || branch->guard_negated || !is_contiguous(code, loop) || !find_relation(code, loop))
         return false;
     loop->counter = isa_source(code, found->comparison)->operand[1].register_id;
     /* At an exit from the middle the counter may be any iteration's. */
@@ -191,31 +191,31 @@ static bool can_copy(const struct isa_code *code, struct copied_loop *loop) {
 
 /* ---- Registers --------------------------------------------------------------------------------------------------- */
 
-/* The role of a register of the loop in the copies. */
+/* The role of a register of the loop in the bodies. */
 enum role {
     SAME,      /* carried from one iteration to the next, or not changed */
     ANEW,      /* written before it is read in every iteration */
     INDUCTION, /* moves on by a constant */
 };
 
-struct copying {
+struct unrolling {
     const struct isa_code *code;
-    const struct copied_loop *loop;
+    const struct unrolled_loop *loop;
     struct base_arena *arena;
     enum role *role;          /* per register */
     uint32_t *step;           /* per register: the addition of an induction */
     int64_t *by;              /* per register */
     bool *is_value;           /* per register: an induction that is read other than as an address of 64 bits */
-    uint32_t *name;           /* per register: its name at this place of this copy */
+    uint32_t *name;           /* per register: its name at this place of this body */
     int64_t *ahead;           /* per register: the number to add to it for its value at this place */
     struct ptx_register *reg; /* with the new ones */
     uint32_t n_registers, register_room;
     struct ptx_instruction *out;
     uint32_t n, room;
-    uint32_t *place; /* per instruction of the loop: its place in this copy */
+    uint32_t *place; /* per instruction of the loop: its place in this body */
 };
 
-static bool is_live_at_exit(const struct isa_code *code, const struct copied_loop *loop, uint32_t r) {
+static bool is_live_at_exit(const struct isa_code *code, const struct unrolled_loop *loop, uint32_t r) {
     for (uint32_t e = 0; e < loop->n_exits; e++)
         if (ptx_is_live_in(code->analysis, loop->exit[e], r))
             return true;
@@ -223,11 +223,11 @@ static bool is_live_at_exit(const struct isa_code *code, const struct copied_loo
 }
 
 static void note_write(void *user, uint32_t r, bool is_write) {
-    struct copying *copying = user;
-    const struct isa_code *code = copying->code;
-    if (is_write && copying->role[r] == SAME && !ptx_is_live_in(code->analysis, copying->loop->found.header, r) &&
-        !is_live_at_exit(code, copying->loop, r))
-        copying->role[r] = ANEW;
+    struct unrolling *unrolling = user;
+    const struct isa_code *code = unrolling->code;
+    if (is_write && unrolling->role[r] == SAME && !ptx_is_live_in(code->analysis, unrolling->loop->found.header, r) &&
+        !is_live_at_exit(code, unrolling->loop, r))
+        unrolling->role[r] = ANEW;
 }
 
 /* Additions, which take part in addresses as offsets: only those of 64 bits, whose sums wrap as addresses do. */
@@ -235,59 +235,59 @@ static bool is_offset_use(const struct isa_code *code, const struct ptx_instruct
     return ptx_type_width(code->function->reg[r].type) == PTX_WIDTH_64 && isa_reads_as_address(insn, r);
 }
 
-static void find_roles(struct copying *copying) {
-    const struct isa_code *code = copying->code;
-    const struct copied_loop *loop = copying->loop;
+static void find_roles(struct unrolling *unrolling) {
+    const struct isa_code *code = unrolling->code;
+    const struct unrolled_loop *loop = unrolling->loop;
     for (uint32_t i = loop->first; i <= loop->last; i++)
-        ptx_for_each_register(isa_source(code, i), note_write, copying);
+        ptx_for_each_register(isa_source(code, i), note_write, unrolling);
     for (uint32_t i = loop->first; i <= loop->last; i++) {
         uint32_t r = isa_result(isa_source(code, i));
         int64_t by;
-        if (r == ISA_NONE || copying->role[r] != SAME || isa_find_step(code, r, loop->found.header, &by) != i ||
+        if (r == ISA_NONE || unrolling->role[r] != SAME || isa_find_step(code, r, loop->found.header, &by) != i ||
             !is_in_every_iteration(code, loop, i) || is_live_at_exit(code, loop, r))
             continue;
-        copying->role[r] = INDUCTION;
-        copying->step[r] = i;
-        copying->by[r] = by;
+        unrolling->role[r] = INDUCTION;
+        unrolling->step[r] = i;
+        unrolling->by[r] = by;
         for (uint32_t u = code->first_use[r]; u < code->first_use[r + 1]; u++) {
             uint32_t at = code->use[u];
             if (is_inside(loop, at) && at != i && at != loop->found.comparison &&
                 !is_offset_use(code, isa_source(code, at), r))
-                copying->is_value[r] = true;
+                unrolling->is_value[r] = true;
         }
     }
 }
 
-static uint32_t add_register(struct copying *copying, enum ptx_type type, const char *name) {
-    if (copying->n_registers == copying->register_room) {
-        copying->register_room = 2 * copying->register_room + 64;
-        copying->reg = base_grow(copying->reg, copying->register_room, sizeof *copying->reg);
+static uint32_t add_register(struct unrolling *unrolling, enum ptx_type type, const char *name) {
+    if (unrolling->n_registers == unrolling->register_room) {
+        unrolling->register_room = 2 * unrolling->register_room + 64;
+        unrolling->reg = base_grow(unrolling->reg, unrolling->register_room, sizeof *unrolling->reg);
     }
-    copying->reg[copying->n_registers] = (struct ptx_register){name, type};
-    return copying->n_registers++;
+    unrolling->reg[unrolling->n_registers] = (struct ptx_register){name, type};
+    return unrolling->n_registers++;
 }
 
 /* ---- Instructions ------------------------------------------------------------------------------------------------ */
 
-static struct ptx_instruction *add(struct copying *copying, const struct ptx_instruction *insn) {
-    if (copying->n == copying->room) {
-        copying->room = 2 * copying->room + 256;
-        copying->out = base_grow(copying->out, copying->room, sizeof *copying->out);
+static struct ptx_instruction *add(struct unrolling *unrolling, const struct ptx_instruction *insn) {
+    if (unrolling->n == unrolling->room) {
+        unrolling->room = 2 * unrolling->room + 256;
+        unrolling->out = base_grow(unrolling->out, unrolling->room, sizeof *unrolling->out);
     }
-    struct ptx_instruction *copy = &copying->out[copying->n++];
+    struct ptx_instruction *copy = &unrolling->out[unrolling->n++];
     *copy = *insn;
     return copy;
 }
 
 /* A copy with operands of its own. */
-static struct ptx_instruction *add_own(struct copying *copying, const struct ptx_instruction *insn) {
-    struct ptx_instruction *copy = add(copying, insn);
-    copy->operand = BASE_ARENA_ARRAY(copying->arena, struct ptx_operand, insn->n_operands + 1u);
+static struct ptx_instruction *add_own(struct unrolling *unrolling, const struct ptx_instruction *insn) {
+    struct ptx_instruction *copy = add(unrolling, insn);
+    copy->operand = BASE_ARENA_ARRAY(unrolling->arena, struct ptx_operand, insn->n_operands + 1u);
     for (unsigned k = 0; k < insn->n_operands; k++) {
         copy->operand[k] = insn->operand[k];
         if (insn->operand[k].kind != PTX_OPERAND_VECTOR)
             continue;
-        copy->operand[k].element = BASE_ARENA_ARRAY(copying->arena, struct ptx_operand, insn->operand[k].n_elements);
+        copy->operand[k].element = BASE_ARENA_ARRAY(unrolling->arena, struct ptx_operand, insn->operand[k].n_elements);
         for (uint32_t e = 0; e < insn->operand[k].n_elements; e++)
             copy->operand[k].element[e] = insn->operand[k].element[e];
     }
@@ -304,7 +304,7 @@ static struct ptx_operand register_operand(uint32_t r) {
     return (struct ptx_operand){.kind = PTX_OPERAND_REGISTER, .register_id = r, .pair_id = PTX_NO_INDEX};
 }
 
-static struct ptx_operand integer_operand(const struct copied_loop *loop, uint64_t value) {
+static struct ptx_operand integer_operand(const struct unrolled_loop *loop, uint64_t value) {
     value = cut(loop, value);
     if (loop->is_signed && loop->bits == 32)
         value = (uint64_t)(int64_t)(int32_t)value;
@@ -312,21 +312,21 @@ static struct ptx_operand integer_operand(const struct copied_loop *loop, uint64
         .kind = PTX_OPERAND_INTEGER, .register_id = PTX_NO_INDEX, .pair_id = PTX_NO_INDEX, .value = value};
 }
 
-static enum ptx_type counter_type(const struct copied_loop *loop) {
+static enum ptx_type counter_type(const struct unrolled_loop *loop) {
     return loop->bits == 64 ? (loop->is_signed ? PTX_S64 : PTX_U64) : (loop->is_signed ? PTX_S32 : PTX_U32);
 }
 
 /* opcode.type result, a, b at the place of the comparison */
-static void add_arithmetic(struct copying *copying, enum ptx_opcode opcode, uint32_t result, struct ptx_operand a,
+static void add_arithmetic(struct unrolling *unrolling, enum ptx_opcode opcode, uint32_t result, struct ptx_operand a,
                            struct ptx_operand b) {
-    const struct ptx_instruction *comparison = isa_source(copying->code, copying->loop->found.comparison);
-    struct ptx_instruction *insn = add(copying, comparison);
+    const struct ptx_instruction *comparison = isa_source(unrolling->code, unrolling->loop->found.comparison);
+    struct ptx_instruction *insn = add(unrolling, comparison);
     insn->opcode = opcode;
     insn->n_types = 1;
-    insn->type[0] = counter_type(copying->loop);
+    insn->type[0] = counter_type(unrolling->loop);
     for (unsigned w = 0; w < PTX_MODIFIER_WORDS; w++)
         insn->modifiers[w] = 0;
-    insn->operand = BASE_ARENA_ARRAY(copying->arena, struct ptx_operand, 3);
+    insn->operand = BASE_ARENA_ARRAY(unrolling->arena, struct ptx_operand, 3);
     insn->n_operands = 3;
     insn->operand[0] = register_operand(result);
     insn->operand[1] = a;
@@ -334,9 +334,9 @@ static void add_arithmetic(struct copying *copying, enum ptx_opcode opcode, uint
     insn->has_nounroll = false;
 }
 
-static void add_comparison(struct copying *copying, uint32_t predicate, struct ptx_operand limit) {
-    const struct copied_loop *loop = copying->loop;
-    struct ptx_instruction *insn = add_own(copying, isa_source(copying->code, loop->found.comparison));
+static void add_comparison(struct unrolling *unrolling, uint32_t predicate, struct ptx_operand limit) {
+    const struct unrolled_loop *loop = unrolling->loop;
+    struct ptx_instruction *insn = add_own(unrolling, isa_source(unrolling->code, loop->found.comparison));
     bool is_up = loop->found.by > 0;
     /* strict whatever the loop's own: a limit that was held back by the type's range is never passed */
     set_modifier(insn, PTX_MOD_NE, false);
@@ -347,8 +347,8 @@ static void add_comparison(struct copying *copying, uint32_t predicate, struct p
     insn->operand[2] = limit;
 }
 
-static void add_branch(struct copying *copying, uint32_t predicate, bool is_negated, uint32_t target) {
-    struct ptx_instruction *insn = add_own(copying, isa_source(copying->code, copying->loop->found.branch));
+static void add_branch(struct unrolling *unrolling, uint32_t predicate, bool is_negated, uint32_t target) {
+    struct ptx_instruction *insn = add_own(unrolling, isa_source(unrolling->code, unrolling->loop->found.branch));
     insn->guard = predicate;
     insn->guard_negated = is_negated;
     insn->operand[0].target = target;
@@ -360,100 +360,101 @@ enum { TO_REMAINDER = 0x20000000, TO_END = 0x20000001, OUTSIDE = 0x40000000 };
 
 /* ---- Copies ------------------------------------------------------------------------------------------------------ */
 
-static void rename_operand(struct copying *copying, struct ptx_operand *operand) {
+static void rename_operand(struct unrolling *unrolling, struct ptx_operand *operand) {
     if (operand->kind == PTX_OPERAND_VECTOR)
         for (uint32_t e = 0; e < operand->n_elements; e++)
-            rename_operand(copying, &operand->element[e]);
+            rename_operand(unrolling, &operand->element[e]);
     if (operand->kind != PTX_OPERAND_REGISTER && operand->kind != PTX_OPERAND_ADDRESS)
         return;
     uint32_t r = operand->register_id;
-    if (r < copying->code->function->n_registers) {
-        bool is_offset = operand->kind == PTX_OPERAND_ADDRESS && copying->role[r] == INDUCTION &&
-                         ptx_type_width(copying->code->function->reg[r].type) == PTX_WIDTH_64;
+    if (r < unrolling->code->function->n_registers) {
+        bool is_offset = operand->kind == PTX_OPERAND_ADDRESS && unrolling->role[r] == INDUCTION &&
+                         ptx_type_width(unrolling->code->function->reg[r].type) == PTX_WIDTH_64;
         if (is_offset)
-            operand->offset += copying->ahead[r];
+            operand->offset += unrolling->ahead[r];
         else
-            operand->register_id = copying->name[r];
+            operand->register_id = unrolling->name[r];
     }
-    if (operand->pair_id < copying->code->function->n_registers)
-        operand->pair_id = copying->name[operand->pair_id];
+    if (operand->pair_id < unrolling->code->function->n_registers)
+        operand->pair_id = unrolling->name[operand->pair_id];
 }
 
-/* The step of copy k of an induction: the last moves the register itself, the others make a new one if it is read as a
+/* The step of body k of an induction: the last moves the register itself, the others make a new one if it is read as a
  * value. */
-static void add_step(struct copying *copying, uint32_t i, uint32_t r, uint32_t k) {
-    const struct isa_code *code = copying->code;
-    bool is_last = k + 1 == copying->loop->times;
-    int64_t sum = copying->by[r] * (int64_t)(k + 1);
-    copying->ahead[r] = is_last ? 0 : sum;
-    if (!is_last && !copying->is_value[r])
+static void add_step(struct unrolling *unrolling, uint32_t i, uint32_t r, uint32_t k) {
+    const struct isa_code *code = unrolling->code;
+    bool is_last = k + 1 == unrolling->loop->times;
+    int64_t sum = unrolling->by[r] * (int64_t)(k + 1);
+    unrolling->ahead[r] = is_last ? 0 : sum;
+    if (!is_last && !unrolling->is_value[r])
         return;
-    struct ptx_instruction *insn = add_own(copying, isa_source(code, i));
-    copying->name[r] = is_last ? r : add_register(copying, code->function->reg[r].type, code->function->reg[r].name);
-    insn->operand[0].register_id = copying->name[r];
+    struct ptx_instruction *insn = add_own(unrolling, isa_source(code, i));
+    unrolling->name[r] =
+        is_last ? r : add_register(unrolling, code->function->reg[r].type, code->function->reg[r].name);
+    insn->operand[0].register_id = unrolling->name[r];
     insn->operand[1].register_id = r;
     insn->operand[2].value = insn->opcode == PTX_OP_SUB ? (uint64_t)-sum : (uint64_t)sum;
 }
 
-static void add_copy(struct copying *copying, uint32_t k) {
-    const struct isa_code *code = copying->code;
-    const struct copied_loop *loop = copying->loop;
-    uint32_t base = copying->n;
+static void add_body(struct unrolling *unrolling, uint32_t k) {
+    const struct isa_code *code = unrolling->code;
+    const struct unrolled_loop *loop = unrolling->loop;
+    uint32_t base = unrolling->n;
     for (uint32_t r = 0; r < code->function->n_registers; r++)
-        if (copying->role[r] == ANEW)
-            copying->name[r] = k + 1 == loop->times
-                                   ? r
-                                   : add_register(copying, code->function->reg[r].type, code->function->reg[r].name);
+        if (unrolling->role[r] == ANEW)
+            unrolling->name[r] = k + 1 == loop->times ? r
+                                                      : add_register(unrolling, code->function->reg[r].type,
+                                                                     code->function->reg[r].name);
     for (uint32_t i = loop->first; i < loop->last; i++) {
         const struct ptx_instruction *insn = isa_source(code, i);
         uint32_t result = isa_result(insn);
-        copying->place[i - loop->first] = copying->n;
+        unrolling->place[i - loop->first] = unrolling->n;
         if (i == loop->found.comparison)
             continue;
-        if (result != ISA_NONE && copying->role[result] == INDUCTION && copying->step[result] == i) {
-            add_step(copying, i, result, k);
+        if (result != ISA_NONE && unrolling->role[result] == INDUCTION && unrolling->step[result] == i) {
+            add_step(unrolling, i, result, k);
             continue;
         }
-        struct ptx_instruction *copy = add_own(copying, insn);
+        struct ptx_instruction *copy = add_own(unrolling, insn);
         for (unsigned o = 0; o < copy->n_operands; o++)
-            rename_operand(copying, &copy->operand[o]);
+            rename_operand(unrolling, &copy->operand[o]);
         if (copy->guard != PTX_NO_INDEX)
-            copy->guard = copying->name[copy->guard];
+            copy->guard = unrolling->name[copy->guard];
     }
-    copying->place[loop->last - loop->first] = copying->n;
-    for (uint32_t i = base; i < copying->n; i++)
-        if (isa_has_target(&copying->out[i]) && is_inside(loop, copying->out[i].operand[0].target))
-            copying->out[i].operand[0].target = copying->place[copying->out[i].operand[0].target - loop->first];
-        else if (isa_has_target(&copying->out[i])) /* out of the loop: put right with the others at the end */
-            copying->out[i].operand[0].target += OUTSIDE;
+    unrolling->place[loop->last - loop->first] = unrolling->n;
+    for (uint32_t i = base; i < unrolling->n; i++)
+        if (isa_has_target(&unrolling->out[i]) && is_inside(loop, unrolling->out[i].operand[0].target))
+            unrolling->out[i].operand[0].target = unrolling->place[unrolling->out[i].operand[0].target - loop->first];
+        else if (isa_has_target(&unrolling->out[i])) /* out of the loop: put right with the others at the end */
+            unrolling->out[i].operand[0].target += OUTSIDE;
 }
 
-/* Returns the constant or register that MAIN compares the counter with: its bound less the sum that the copies ahead
+/* Returns the constant or register that MAIN compares the counter with: its bound less the sum that the bodies ahead
  * add. */
-static struct ptx_operand add_limit(struct copying *copying) {
-    const struct copied_loop *loop = copying->loop;
-    const struct ptx_operand *bound = &isa_source(copying->code, loop->found.comparison)->operand[2];
+static struct ptx_operand add_limit(struct unrolling *unrolling) {
+    const struct unrolled_loop *loop = unrolling->loop;
+    const struct ptx_operand *bound = &isa_source(unrolling->code, loop->found.comparison)->operand[2];
     uint64_t ahead = (uint64_t)loop->found.by * (loop->times - 1);
     uint64_t top = loop->bits == 64 ? UINT64_MAX : 0xffffffffu;
     bool is_up = loop->found.by > 0;
     if (bound->kind == PTX_OPERAND_INTEGER)
         return integer_operand(loop, bound->value - ahead);
     uint64_t least = loop->is_signed ? (top >> 1) + 1 : 0, most = loop->is_signed ? top >> 1 : top;
-    uint32_t kept = add_register(copying, counter_type(loop), "%limit");
-    uint32_t limit = add_register(copying, counter_type(loop), "%limit");
-    add_arithmetic(copying, is_up ? PTX_OP_MAX : PTX_OP_MIN, kept, *bound,
+    uint32_t kept = add_register(unrolling, counter_type(loop), "%limit");
+    uint32_t limit = add_register(unrolling, counter_type(loop), "%limit");
+    add_arithmetic(unrolling, is_up ? PTX_OP_MAX : PTX_OP_MIN, kept, *bound,
                    integer_operand(loop, (is_up ? least : most) + ahead));
-    add_arithmetic(copying, PTX_OP_SUB, limit, register_operand(kept), integer_operand(loop, ahead));
+    add_arithmetic(unrolling, PTX_OP_SUB, limit, register_operand(kept), integer_operand(loop, ahead));
     return register_operand(limit);
 }
 
-/* Returns whether a constant bound can be moved by the sum that the copies ahead add. */
-static bool has_room(const struct isa_code *code, const struct copied_loop *loop) {
+/* Returns whether a constant bound can be moved by the sum that the bodies ahead add. */
+static bool has_room(const struct isa_code *code, const struct unrolled_loop *loop) {
     const struct ptx_operand *bound = &isa_source(code, loop->found.comparison)->operand[2];
     uint64_t ahead = (uint64_t)loop->found.by * (loop->times - 1);
     if (bound->kind != PTX_OPERAND_INTEGER)
         return true;
-    /* The limit must be on the other side of the bound than the copies ahead. */
+    /* The limit must be on the other side of the bound than the bodies ahead. */
     uint64_t flip = loop->is_signed ? 1ull << (loop->bits - 1) : 0;
     uint64_t from = cut(loop, bound->value) ^ flip, to = cut(loop, bound->value - ahead) ^ flip;
     return loop->found.by > 0 ? to < from : to > from;
@@ -462,56 +463,56 @@ static bool has_room(const struct isa_code *code, const struct copied_loop *loop
 /* ---- The function ------------------------------------------------------------------------------------------------ */
 
 /* MAIN with its entry and its end, before the loop, or all iterations in its place. */
-static void add_loop(struct copying *copying, uint32_t *remainder) {
-    const struct copied_loop *loop = copying->loop;
-    uint32_t base = copying->n;
-    uint32_t predicate = isa_source(copying->code, loop->found.branch)->guard;
+static void add_loop(struct unrolling *unrolling, uint32_t *remainder) {
+    const struct unrolled_loop *loop = unrolling->loop;
+    uint32_t base = unrolling->n;
+    uint32_t predicate = isa_source(unrolling->code, loop->found.branch)->guard;
     struct ptx_operand limit = {0};
     if (!loop->is_whole) {
-        limit = add_limit(copying);
-        add_comparison(copying, predicate, limit);
-        add_branch(copying, predicate, true, TO_REMAINDER);
+        limit = add_limit(unrolling);
+        add_comparison(unrolling, predicate, limit);
+        add_branch(unrolling, predicate, true, TO_REMAINDER);
     }
-    uint32_t first = copying->n;
+    uint32_t first = unrolling->n;
     for (uint32_t k = 0; k < loop->times; k++)
-        add_copy(copying, k);
-    *remainder = copying->n;
+        add_body(unrolling, k);
+    *remainder = unrolling->n;
     if (loop->is_whole)
         return;
-    add_comparison(copying, predicate, limit);
-    add_branch(copying, predicate, false, first);
-    copying->out[first].has_nounroll = true;
-    add_own(copying, isa_source(copying->code, loop->found.comparison));
-    add_branch(copying, predicate, true, TO_END);
-    *remainder = copying->n;
-    uint32_t end = copying->n + loop->last - loop->first + 1;
-    for (uint32_t i = base; i < copying->n; i++)
-        if (isa_has_target(&copying->out[i])) {
-            uint32_t *target = &copying->out[i].operand[0].target;
-            *target = *target == TO_REMAINDER ? copying->n : *target == TO_END ? end : *target;
+    add_comparison(unrolling, predicate, limit);
+    add_branch(unrolling, predicate, false, first);
+    unrolling->out[first].has_nounroll = true;
+    add_own(unrolling, isa_source(unrolling->code, loop->found.comparison));
+    add_branch(unrolling, predicate, true, TO_END);
+    *remainder = unrolling->n;
+    uint32_t end = unrolling->n + loop->last - loop->first + 1;
+    for (uint32_t i = base; i < unrolling->n; i++)
+        if (isa_has_target(&unrolling->out[i])) {
+            uint32_t *target = &unrolling->out[i].operand[0].target;
+            *target = *target == TO_REMAINDER ? unrolling->n : *target == TO_END ? end : *target;
         }
 }
 
 /* Where an instruction of the old text is in the new one. */
-static uint32_t moved(const struct copied_loop *loop, uint32_t remainder, uint32_t old) {
+static uint32_t moved(const struct unrolled_loop *loop, uint32_t remainder, uint32_t old) {
     uint32_t n_kept = loop->is_whole ? 0 : loop->last - loop->first + 1;
     if (old <= loop->first) /* the loop is entered through MAIN */
         return old;
     return old <= loop->last ? remainder + old - loop->first : remainder + n_kept + old - loop->last - 1;
 }
 
-static void write_function(struct copying *copying, struct ptx_function *function) {
-    const struct copied_loop *loop = copying->loop;
+static void write_function(struct unrolling *unrolling, struct ptx_function *function) {
+    const struct unrolled_loop *loop = unrolling->loop;
     uint32_t remainder = 0, n_old = function->n_instructions;
     for (uint32_t i = 0; i < loop->first; i++)
-        add(copying, &function->instruction[i]);
-    add_loop(copying, &remainder);
-    uint32_t end_of_copies = copying->n;
+        add(unrolling, &function->instruction[i]);
+    add_loop(unrolling, &remainder);
+    uint32_t end_of_bodies = unrolling->n;
     for (uint32_t i = loop->is_whole ? loop->last + 1 : loop->first; i < n_old; i++)
-        add(copying, &function->instruction[i]);
-    for (uint32_t i = 0; i < copying->n; i++) {
-        struct ptx_instruction *insn = &copying->out[i];
-        bool is_old = i < loop->first || i >= end_of_copies;
+        add(unrolling, &function->instruction[i]);
+    for (uint32_t i = 0; i < unrolling->n; i++) {
+        struct ptx_instruction *insn = &unrolling->out[i];
+        bool is_old = i < loop->first || i >= end_of_bodies;
         if (isa_has_target(insn) && is_old) {
             uint32_t target = insn->operand[0].target;
             bool is_back = !loop->is_whole && i == remainder + loop->last - loop->first;
@@ -523,51 +524,51 @@ static void write_function(struct copying *copying, struct ptx_function *functio
             insn->target[t] = moved(loop, remainder, insn->target[t]);
     }
     if (!loop->is_whole)
-        copying->out[remainder].has_nounroll = true;
-    function->instruction = BASE_ARENA_ARRAY(copying->arena, struct ptx_instruction, copying->n + 1u);
-    memcpy(function->instruction, copying->out, copying->n * sizeof *copying->out);
-    function->n_instructions = copying->n;
-    function->reg = BASE_ARENA_ARRAY(copying->arena, struct ptx_register, copying->n_registers + 1u);
-    memcpy(function->reg, copying->reg, copying->n_registers * sizeof *copying->reg);
-    function->n_registers = copying->n_registers;
+        unrolling->out[remainder].has_nounroll = true;
+    function->instruction = BASE_ARENA_ARRAY(unrolling->arena, struct ptx_instruction, unrolling->n + 1u);
+    memcpy(function->instruction, unrolling->out, unrolling->n * sizeof *unrolling->out);
+    function->n_instructions = unrolling->n;
+    function->reg = BASE_ARENA_ARRAY(unrolling->arena, struct ptx_register, unrolling->n_registers + 1u);
+    memcpy(function->reg, unrolling->reg, unrolling->n_registers * sizeof *unrolling->reg);
+    function->n_registers = unrolling->n_registers;
 }
 
-static void copy_loop(const struct isa_code *code, const struct copied_loop *loop, struct ptx_function *function,
-                      struct base_arena *arena) {
+static void unroll_loop(const struct isa_code *code, const struct unrolled_loop *loop, struct ptx_function *function,
+                        struct base_arena *arena) {
     uint32_t n = function->n_registers;
-    struct copying copying = {.code = code, .loop = loop, .arena = arena, .n_registers = n, .register_room = n};
-    copying.role = base_allocate(n + 1, sizeof *copying.role);
-    copying.step = base_allocate(n + 1, sizeof *copying.step);
-    copying.by = base_allocate(n + 1, sizeof *copying.by);
-    copying.is_value = base_allocate(n + 1, sizeof *copying.is_value);
-    copying.name = base_allocate(n + 1, sizeof *copying.name);
-    copying.ahead = base_allocate(n + 1, sizeof *copying.ahead);
-    copying.place = base_allocate(loop->last - loop->first + 1, sizeof *copying.place);
-    copying.reg = base_allocate(n + 1, sizeof *copying.reg);
-    memcpy(copying.reg, function->reg, n * sizeof *copying.reg);
+    struct unrolling unrolling = {.code = code, .loop = loop, .arena = arena, .n_registers = n, .register_room = n};
+    unrolling.role = base_allocate(n + 1, sizeof *unrolling.role);
+    unrolling.step = base_allocate(n + 1, sizeof *unrolling.step);
+    unrolling.by = base_allocate(n + 1, sizeof *unrolling.by);
+    unrolling.is_value = base_allocate(n + 1, sizeof *unrolling.is_value);
+    unrolling.name = base_allocate(n + 1, sizeof *unrolling.name);
+    unrolling.ahead = base_allocate(n + 1, sizeof *unrolling.ahead);
+    unrolling.place = base_allocate(loop->last - loop->first + 1, sizeof *unrolling.place);
+    unrolling.reg = base_allocate(n + 1, sizeof *unrolling.reg);
+    memcpy(unrolling.reg, function->reg, n * sizeof *unrolling.reg);
     for (uint32_t r = 0; r < n; r++)
-        copying.name[r] = r;
-    find_roles(&copying);
-    write_function(&copying, function);
-    free(copying.role);
-    free(copying.step);
-    free(copying.by);
-    free(copying.is_value);
-    free(copying.name);
-    free(copying.ahead);
-    free(copying.place);
-    free(copying.reg);
-    free(copying.out);
+        unrolling.name[r] = r;
+    find_roles(&unrolling);
+    write_function(&unrolling, function);
+    free(unrolling.role);
+    free(unrolling.step);
+    free(unrolling.by);
+    free(unrolling.is_value);
+    free(unrolling.name);
+    free(unrolling.ahead);
+    free(unrolling.place);
+    free(unrolling.reg);
+    free(unrolling.out);
 }
 
-/* Copies the last loop of the text that begins before `limit` and can be copied. Returns where it begins; 0: there is
- * none. */
-static uint32_t copy_last(const struct isa_target *target, struct ptx_function *function, struct base_arena *arena,
-                          uint32_t limit) {
+/* Unrolls the last loop of the text that begins before `limit` and can be unrolled. Returns where it begins; 0: there
+ * is none. */
+static uint32_t unroll_last(const struct isa_target *target, struct ptx_function *function, struct base_arena *arena,
+                            uint32_t limit) {
     enum { MOST_INSTRUCTIONS = 1 << 16 };
     struct ptx_analysis *analysis = ptx_analyze(function);
     struct isa_code code = isa_estimate(target, analysis);
-    struct copied_loop last = {.exit = base_allocate(code.n + 1, sizeof(uint32_t))};
+    struct unrolled_loop last = {.exit = base_allocate(code.n + 1, sizeof(uint32_t))};
     uint32_t begin = 0;
     for (uint32_t l = 0; l < analysis->n_loops; l++) {
         uint32_t first = analysis->block[analysis->loop[l].header].first;
@@ -576,11 +577,11 @@ static uint32_t copy_last(const struct isa_target *target, struct ptx_function *
     }
     for (uint32_t l = 0; begin && l < analysis->n_loops; l++)
         if (analysis->block[analysis->loop[l].header].first == begin && isa_find_loop(&code, l, &last.found) &&
-            can_copy(&code, &last)) {
+            can_unroll(&code, &last)) {
             choose_times(&code, &last);
             if ((last.is_whole || has_room(&code, &last)) &&
                 (uint64_t)last.times * (last.last - last.first) < MOST_INSTRUCTIONS)
-                copy_loop(&code, &last, function, arena);
+                unroll_loop(&code, &last, function, arena);
         }
     free(last.exit);
     isa_code_free(&code);
@@ -590,6 +591,6 @@ static uint32_t copy_last(const struct isa_target *target, struct ptx_function *
 
 void isa_unroll(const struct isa_target *target, struct ptx_function *function, struct base_arena *arena) {
     uint32_t limit = UINT32_MAX;
-    while (function->n_instructions > 2 && (limit = copy_last(target, function, arena, limit)))
+    while (function->n_instructions > 2 && (limit = unroll_last(target, function, arena, limit)))
         continue;
 }

@@ -1,4 +1,4 @@
-/* Tests of unrolled loops: the copies, their registers, and that they compute the same. */
+/* Tests of unrolled loops: the bodies, their registers, and that they compute the same. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@
 static struct ptx_module *module;
 static struct ptx_function *function;
 
-static void copy(const char *body) {
+static void unroll(const char *body) {
     static char text[4096];
     struct ptx_messages messages = {0};
     int length = snprintf(text, sizeof text, "%s%sret;\n}\n", HEAD, body);
@@ -127,7 +127,7 @@ static uint32_t run(uint32_t start, uint32_t bound, unsigned *n_steps) {
     return answer;
 }
 
-/* Runs the loop as it is and copied, for several starts and bounds; returns the copies' loads. */
+/* Runs the loop as it is and unrolled, for several starts and bounds; returns the loads of the bodies. */
 static unsigned same_as_before(const char *body) {
     static const uint32_t numbers[] = {0, 1,   2,          3,          4,          5,          7,          8,
                                        9, 100, 0x7ffffffe, 0x7fffffff, 0x80000000, 0x80000001, 0xfffffff0, 0xffffffff};
@@ -141,14 +141,14 @@ static unsigned same_as_before(const char *body) {
     char rest[4096];
     snprintf(rest, sizeof rest, "%s", loop);
     snprintf(loop, sizeof kept - (size_t)(loop - kept), ".pragma \"nounroll\";\n%s", rest);
-    copy(kept);
+    unroll(kept);
     for (unsigned i = 0; i < N; i++)
         for (unsigned k = 0; k < N; k++) {
             before[i][k] = run(numbers[i], numbers[k], &steps);
             ends[i][k] = steps < MOST_STEPS;
         }
     ptx_module_free(module);
-    copy(body);
+    unroll(body);
     n_loads = count(PTX_OP_LD);
     for (unsigned i = 0; i < N; i++)
         for (unsigned k = 0; k < N; k++) {
@@ -165,7 +165,7 @@ static unsigned same_as_before(const char *body) {
     "mov.u64 %rd0, 0;\nmov.u32 %r1, 0;\nLOOP:\nld.global.u32 %r4, [%rd0];\nmul.lo.u32 %r5, %r4, %r2;\n"                \
     "add.u32 %r1, %r1, %r5;\nadd.s64 %rd0, %rd0, 4;\n" step "\n" comparison "\n@%p1 bra LOOP;\n"
 
-static void copies_compute_the_same(void **state) {
+static void unrolled_loops_compute_the_same(void **state) {
     (void)state;
     assert_int_equal(same_as_before(LOOP("add.s32 %r2, %r2, 1;", "setp.lt.s32 %p1, %r2, %r3;")), 5);
     assert_int_equal(same_as_before(LOOP("add.s32 %r2, %r2, 1;", "setp.ne.s32 %p1, %r2, %r3;")), 5);
@@ -179,15 +179,15 @@ static void copies_compute_the_same(void **state) {
 
 static void constant_loops_disappear(void **state) {
     (void)state;
-    copy("mov.u32 %r2, 0;\n" LOOP("add.s32 %r2, %r2, 1;", "setp.lt.s32 %p1, %r2, 10;"));
+    unroll("mov.u32 %r2, 0;\n" LOOP("add.s32 %r2, %r2, 1;", "setp.lt.s32 %p1, %r2, 10;"));
     assert_int_equal(count(PTX_OP_LD), 10);
     assert_int_equal(count(PTX_OP_BRA), 0);
     ptx_module_free(module);
 }
 
-static void loads_of_copies_have_registers_and_offsets_of_their_own(void **state) {
+static void loads_of_bodies_have_registers_and_offsets_of_their_own(void **state) {
     (void)state;
-    copy(LOOP("add.s32 %r2, %r2, 1;", "setp.lt.s32 %p1, %r2, %r3;"));
+    unroll(LOOP("add.s32 %r2, %r2, 1;", "setp.lt.s32 %p1, %r2, %r3;"));
     uint32_t seen[8], n = 0;
     for (uint32_t i = 0; i < function->n_instructions; i++) {
         const struct ptx_instruction *insn = &function->instruction[i];
@@ -203,10 +203,10 @@ static void loads_of_copies_have_registers_and_offsets_of_their_own(void **state
 
 static void what_leaves_the_loop_early_finds_its_registers(void **state) {
     (void)state;
-    /* %r4 and %rd0 are read after the exit: they keep their names in all copies. */
-    copy("mov.u64 %rd0, 0;\nmov.u32 %r1, 0;\nLOOP:\nld.global.u32 %r4, [%rd0];\nsetp.eq.s32 %p2, %r4, 20;\n"
-         "@%p2 bra OUT;\nadd.s64 %rd0, %rd0, 4;\nadd.s32 %r2, %r2, 1;\nsetp.lt.s32 %p1, %r2, %r3;\n@%p1 bra LOOP;\n"
-         "mov.u32 %r1, 7;\nret;\nOUT:\nadd.u32 %r1, %r4, 1;\n");
+    /* %r4 and %rd0 are read after the exit: they keep their names in all bodies. */
+    unroll("mov.u64 %rd0, 0;\nmov.u32 %r1, 0;\nLOOP:\nld.global.u32 %r4, [%rd0];\nsetp.eq.s32 %p2, %r4, 20;\n"
+           "@%p2 bra OUT;\nadd.s64 %rd0, %rd0, 4;\nadd.s32 %r2, %r2, 1;\nsetp.lt.s32 %p1, %r2, %r3;\n@%p1 bra LOOP;\n"
+           "mov.u32 %r1, 7;\nret;\nOUT:\nadd.u32 %r1, %r4, 1;\n");
     unsigned steps;
     assert_int_equal(count(PTX_OP_LD), 5);
     assert_int_equal(run(0, 100, &steps), 21);
@@ -217,17 +217,17 @@ static void what_leaves_the_loop_early_finds_its_registers(void **state) {
 
 static void the_pragma_keeps_a_loop(void **state) {
     (void)state;
-    copy("LOOP:\n.pragma \"nounroll\";\nld.global.u32 %r4, [%rd0];\nadd.u32 %r1, %r1, %r4;\nadd.s32 %r2, %r2, 1;\n"
-         "setp.lt.s32 %p1, %r2, %r3;\n@%p1 bra LOOP;\n");
+    unroll("LOOP:\n.pragma \"nounroll\";\nld.global.u32 %r4, [%rd0];\nadd.u32 %r1, %r1, %r4;\nadd.s32 %r2, %r2, 1;\n"
+           "setp.lt.s32 %p1, %r2, %r3;\n@%p1 bra LOOP;\n");
     assert_int_equal(count(PTX_OP_LD), 1);
     ptx_module_free(module);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(copies_compute_the_same),
+        cmocka_unit_test(unrolled_loops_compute_the_same),
         cmocka_unit_test(constant_loops_disappear),
-        cmocka_unit_test(loads_of_copies_have_registers_and_offsets_of_their_own),
+        cmocka_unit_test(loads_of_bodies_have_registers_and_offsets_of_their_own),
         cmocka_unit_test(what_leaves_the_loop_early_finds_its_registers),
         cmocka_unit_test(the_pragma_keeps_a_loop),
     };

@@ -17,12 +17,12 @@ enum { SMS = 3 };
 #endif
 enum { STORES = 3, LANES = 2, WORDS = 3 * 32, ADDRESS = 1 << 16, CYCLES = 4 };
 
-/* One store: lane l writes `value` to word[l]; a word of the same 128 bytes is in the same piece. */
+/* One store: lane l writes `value` to word[l]; a word of the same 128 bytes is in the same chunk. */
 struct plan {
     uint32_t cycle, word[LANES], value;
 };
 
-/* Some meet at word 0, others only in the piece of words 32 to 63, and SM 0 stores over its own store. */
+/* Some meet at word 0, others only in the chunk of words 32 to 63, and SM 0 stores over its own store. */
 static const struct plan plans[3][STORES] = {
     {{0, {0, 32}, 1}, {1, {32, 64}, 2}, {2, {64, 65}, 3}},
     {{0, {0, 0}, 4}, {1, {40, 40}, 5}},
@@ -94,7 +94,7 @@ static void store_at_once(void) {
 }
 
 static void watch_claim(uint32_t first_word) {
-    explore_watch(claim_at(&claims, (ADDRESS + 4 * first_word) >> PIECE_SHIFT), sizeof(atomic_uint));
+    explore_watch(claim_at(&claims, (ADDRESS + 4 * first_word) >> CHUNK_SHIFT), sizeof(atomic_uint));
 }
 
 int main(void) {

@@ -1,4 +1,4 @@
-/* Runs gpu/workers.c under every interleaving. In each round every piece runs once, with that round's work and
+/* Runs gpu/workers.c under every interleaving. In each round every task runs once, with that round's work and
  * argument, and has ended when gpu_workers_run() returns. Threads that sleep are woken, and all threads end. */
 #include <stdint.h>
 #include <stdio.h>

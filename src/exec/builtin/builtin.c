@@ -34,12 +34,12 @@ static unsigned char *register_at(const struct exec_context *cx, unsigned lane, 
 }
 
 uint64_t exec_call_argument(const struct exec_context *cx, uint32_t k, unsigned lane) {
-    const struct exec_copy *copy = &site_of(cx)->argument[k];
+    const struct exec_passed *passed = &site_of(cx)->argument[k];
     uint64_t value = 0;
-    if (copy->from_frame)
-        memcpy(&value, frame_at(cx, lane, copy->from_offset), copy->bytes < 8 ? copy->bytes : 8);
+    if (passed->from_frame)
+        memcpy(&value, frame_at(cx, lane, passed->from_offset), passed->bytes < 8 ? passed->bytes : 8);
     else
-        memcpy(&value, register_at(cx, lane, copy->from), exec_slot_bytes(copy->from));
+        memcpy(&value, register_at(cx, lane, passed->from), exec_slot_bytes(passed->from));
     return value;
 }
 
@@ -47,11 +47,11 @@ void exec_call_result(const struct exec_context *cx, uint64_t value, unsigned la
     const struct exec_call_site *site = site_of(cx);
     if (site->n_results == 0)
         return;
-    const struct exec_copy *copy = &site->result[0];
-    if (copy->to_frame)
-        memcpy(frame_at(cx, lane, copy->to_offset), &value, copy->bytes < 8 ? copy->bytes : 8);
+    const struct exec_passed *passed = &site->result[0];
+    if (passed->to_frame)
+        memcpy(frame_at(cx, lane, passed->to_offset), &value, passed->bytes < 8 ? passed->bytes : 8);
     else
-        memcpy(register_at(cx, lane, copy->to), &value, exec_slot_bytes(copy->to));
+        memcpy(register_at(cx, lane, passed->to), &value, exec_slot_bytes(passed->to));
 }
 
 /* vprintf */

@@ -27,7 +27,7 @@ static int setup(void **state) {
     return 0;
 }
 
-static struct exec_copy arguments[5], result;
+static struct exec_passed arguments[5], result;
 
 enum { ARGUMENTS = 0, RESULT = 64 }; /* offsets in the frame */
 
@@ -36,8 +36,8 @@ static void call(const char *name, uint32_t n_arguments) {
     fixture_insn(&f, PTX_OP_CALL, PTX_SPACE_GENERIC, PTX_NO_TYPE);
     f.insn.target = 0;
     for (uint32_t k = 0; k < 5; k++)
-        arguments[k] = (struct exec_copy){.from_frame = true, .from_offset = ARGUMENTS + 8 * k, .bytes = 8};
-    result = (struct exec_copy){.to_frame = true, .to_offset = RESULT, .bytes = 8};
+        arguments[k] = (struct exec_passed){.from_frame = true, .from_offset = ARGUMENTS + 8 * k, .bytes = 8};
+    result = (struct exec_passed){.to_frame = true, .to_offset = RESULT, .bytes = 8};
     f.site = (struct exec_call_site){
         .argument = arguments, .n_arguments = n_arguments, .result = &result, .n_results = strcmp(name, "free") != 0};
     fixture_act(&f, exec_select_builtin(name));
@@ -174,9 +174,9 @@ static void arguments_and_results_may_be_registers(void **state) {
     ((uint64_t *)f.src[0])[0] = string(0, "register");
     ((uint64_t *)f.src[1])[0] = 0;
     fixture_insn(&f, PTX_OP_CALL, PTX_SPACE_GENERIC, PTX_NO_TYPE);
-    arguments[0] = (struct exec_copy){.from = {.offset = 0, .width = PTX_WIDTH_64}, .bytes = 8};
-    arguments[1] = (struct exec_copy){.from = {.offset = 256, .width = PTX_WIDTH_64}, .bytes = 8};
-    result = (struct exec_copy){.to = {.offset = 512, .width = PTX_WIDTH_32}, .bytes = 4};
+    arguments[0] = (struct exec_passed){.from = {.offset = 0, .width = PTX_WIDTH_64}, .bytes = 8};
+    arguments[1] = (struct exec_passed){.from = {.offset = 256, .width = PTX_WIDTH_64}, .bytes = 8};
+    result = (struct exec_passed){.to = {.offset = 512, .width = PTX_WIDTH_32}, .bytes = 4};
     f.site = (struct exec_call_site){.argument = arguments, .n_arguments = 2, .result = &result, .n_results = 1};
     memset(f.src[2], 0xee, sizeof(f.src[2]));
     fixture_act(&f, exec_select_builtin("vprintf"));

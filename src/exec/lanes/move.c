@@ -16,7 +16,7 @@ DEFINE_COPY(16)
 DEFINE_COPY(32)
 DEFINE_COPY(64)
 
-/* All elements of a lane are read before any is written: the vectors may share registers. */
+/* All elements of a lane are read before any is written: the vectors may have registers in common. */
 #define DEFINE_VECTORS(bits)                                                                                           \
     static void copy_2_##bits(const struct exec_operands *o) {                                                         \
         uint##bits##_t *d0 = o->dst[0], *d1 = o->dst[1];                                                               \

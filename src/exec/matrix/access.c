@@ -2,7 +2,7 @@
  * rows of 16 bytes each have their own address. */
 #include "exec/matrix/matrix.h"
 
-enum { MAX_PIECE = 16, ROW_BYTES = 16, ROW_WORDS = 4 };
+enum { MAX_CHUNK = 16, ROW_BYTES = 16, ROW_WORDS = 4 };
 
 /* --- wmma --- */
 
@@ -35,7 +35,7 @@ static uint64_t first_address(const struct exec_context *cx, const struct exec_o
 static bool copy_lines(struct exec_context *cx, const struct exec_operands *o, const struct lines *lines,
                        unsigned char *packed, bool is_write) {
     unsigned line_bytes = lines->length * lines->bits / 8, bytes = lines->n * line_bytes / EXEC_LANES;
-    unsigned piece = bytes < MAX_PIECE ? bytes : MAX_PIECE;
+    unsigned chunk = bytes < MAX_CHUNK ? bytes : MAX_CHUNK;
     uint64_t first = first_address(cx, o);
     uint64_t pitch = cx->insn->n_src > 1 ? (uint64_t)((const uint32_t *)o->src[1])[0] * lines->bits / 8 : line_bytes;
     unsigned char *host[EXEC_LANES][EXEC_MATRIX_BYTES / EXEC_LANES / 4];
@@ -43,17 +43,17 @@ static bool copy_lines(struct exec_context *cx, const struct exec_operands *o, c
     for (unsigned l = 0; l < EXEC_LANES; l++) {
         unsigned at = l * bytes;
         cx->address[l] = first + at / line_bytes * pitch + at % line_bytes;
-        for (unsigned i = 0; i < bytes / piece; i++) {
-            host[l][i] = exec_host_at(cx, l, (enum ptx_space)cx->insn->access.space, cx->address[l] + i * piece, piece,
+        for (unsigned i = 0; i < bytes / chunk; i++) {
+            host[l][i] = exec_host_at(cx, l, (enum ptx_space)cx->insn->access.space, cx->address[l] + i * chunk, chunk,
                                       is_write);
             if (!host[l][i])
                 return false;
         }
     }
     for (unsigned l = 0; l < EXEC_LANES; l++)
-        for (unsigned i = 0; i < bytes / piece; i++) {
-            unsigned char *here = packed + l * bytes + i * piece;
-            memcpy(is_write ? host[l][i] : here, is_write ? here : host[l][i], piece);
+        for (unsigned i = 0; i < bytes / chunk; i++) {
+            unsigned char *here = packed + l * bytes + i * chunk;
+            memcpy(is_write ? host[l][i] : here, is_write ? here : host[l][i], chunk);
         }
     return true;
 }

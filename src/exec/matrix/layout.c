@@ -2,8 +2,8 @@
  * the layouts of wmma open; ours are those of an H200.
  *
  * Every layout is a permutation of bits. A row of the table lists, least significant first, the bits that make up the
- * row and the column of a unit: a to e are the bits of the lane's number, 0 to 3 those of the unit's number within the
- * lane. A unit is the elements of a register, which are neighbours: along k in A and B, along a row in C and D. */
+ * row and the column of a cell: a to e are the bits of the lane's number, 0 to 3 those of the cell's number within the
+ * lane. A cell is the elements of a register, which are neighbours: along k in A and B, along a row in C and D. */
 #include "exec/matrix/matrix.h"
 
 struct layout {
@@ -16,7 +16,7 @@ static const struct layout mma_b = {"ab012", "cde"};
 static const struct layout mma_c_16 = {"cde1", "0ab"}, mma_c_8 = {"cde", "0ab"};
 static const struct layout mma_c_16_pairs = {"cde0", "ab"};
 
-/* mma.sync.m8n8k4 of f16: lanes 4 i to 4 i + 3 and the same 16 higher hold matrix i. Units are elements. */
+/* mma.sync.m8n8k4 of f16: lanes 4 i to 4 i + 3 and the same 16 higher hold matrix i. Cells are elements. */
 static const struct layout quad_a_row = {"abe", "01"}, quad_a_column = {"01e", "ab"};
 static const struct layout quad_b_row = {"ab", "01e"}, quad_b_column = {"01", "abe"};
 static const struct layout quad_c_16 = {"abe", "012"}, quad_c_32 = {"a1e", "0b2"};
@@ -31,10 +31,10 @@ static const struct layout wmma_c[] = {{"0ab", "cde12"}, {"cde1", "0ab2"}, {"cde
 static const struct layout wmma_c_pairs[] = {
     {"0ab", "cde12"}, {"cde0", "ab1"}, {"cde01", "ab"}}; /* the first: no pairs */
 
-static unsigned pick_bits(const char *bits, unsigned lane, unsigned unit) {
+static unsigned pick_bits(const char *bits, unsigned lane, unsigned cell) {
     unsigned value = 0;
     for (unsigned i = 0; bits[i]; i++) {
-        unsigned bit = bits[i] >= 'a' ? lane >> (bits[i] - 'a') : unit >> (bits[i] - '0');
+        unsigned bit = bits[i] >= 'a' ? lane >> (bits[i] - 'a') : cell >> (bits[i] - '0');
         value |= (bit & 1) << i;
     }
     return value;
@@ -84,19 +84,19 @@ struct exec_layout exec_matrix_layout(const struct ptx_instruction *insn, enum p
     unsigned bits = ptx_element_bits(fragment.element);
     bool is_wmma = insn->opcode == PTX_OP_WMMA, is_quad = fragment.n_matrices == 4, is_b = role == PTX_MATRIX_B;
     bool is_transposed = is_wmma && insn->matrix->n == 32 && role != PTX_MATRIX_A && !is_b;
-    unsigned unit_bits = is_quad || is_transposed ? bits : fragment.register_bits, per_unit = unit_bits / bits;
-    unsigned n_units = fragment.n_matrices * fragment.rows * fragment.columns / per_unit / EXEC_LANES;
+    unsigned cell_bits = is_quad || is_transposed ? bits : fragment.register_bits, per_cell = cell_bits / bits;
+    unsigned n_cells = fragment.n_matrices * fragment.rows * fragment.columns / per_cell / EXEC_LANES;
     const struct layout *layout = is_quad   ? quad_layout(insn->matrix, role, bits)
                                   : is_wmma ? wmma_layout(insn->matrix, role, bits)
                                             : mma_layout(insn->matrix, role, bits);
-    unsigned length = (is_b ? fragment.rows : fragment.columns) / per_unit; /* of a line, in units */
-    for (unsigned unit = 0; unit < n_units; unit++)
+    unsigned length = (is_b ? fragment.rows : fragment.columns) / per_cell; /* of a line, in cells */
+    for (unsigned cell = 0; cell < n_cells; cell++)
         for (unsigned lane = 0; lane < EXEC_LANES; lane++) {
-            unsigned row = pick_bits(layout->row, lane, unit), column = pick_bits(layout->column, lane, unit);
+            unsigned row = pick_bits(layout->row, lane, cell), column = pick_bits(layout->column, lane, cell);
             unsigned at = is_b ? column * length + row : row * length + column;
             if (is_quad)
-                at += pick_bits(quad_matrix, lane, unit) * fragment.rows * fragment.columns;
-            place[unit * EXEC_LANES + lane] = (uint16_t)at;
+                at += pick_bits(quad_matrix, lane, cell) * fragment.rows * fragment.columns;
+            place[cell * EXEC_LANES + lane] = (uint16_t)at;
         }
-    return (struct exec_layout){unit_bits, n_units * unit_bits / fragment.register_bits};
+    return (struct exec_layout){cell_bits, n_cells * cell_bits / fragment.register_bits};
 }

@@ -20,17 +20,17 @@ struct exec_dense {
 struct exec_matrix;
 typedef void exec_multiply_fn(const struct exec_matrix *matrix, struct exec_dense *dense);
 
-/* The registers of one matrix. Unit u of lane l is at place[32 u + l] of the dense matrix, counted in units. A register
- * contains one unit or two. Some fragments of wmma contain every element two or four times: the first n_distinct
+/* The registers of one matrix. Cell c of lane l is at place[32 c + l] of the dense matrix, counted in cells. A register
+ * contains one cell or two. Some fragments of wmma contain every element two or four times: the first n_distinct
  * registers contain all of them. */
 struct exec_fragment {
     uint8_t first, n_registers; /* in exec_matrix.reg */
-    uint8_t n_distinct, unit_bits;
+    uint8_t n_distinct, cell_bits;
     const uint16_t *place;
 };
 
 struct exec_layout {
-    unsigned unit_bits, n_distinct;
+    unsigned cell_bits, n_distinct;
 };
 
 struct exec_matrix {
@@ -47,7 +47,7 @@ struct exec_matrix {
     enum exec_rounding rounding;                    /* of f64 */
 };
 
-/* layout.c: fills place, which has room for two units of each register of 32 lanes. */
+/* layout.c: fills place, which has room for two cells of each register of 32 lanes. */
 struct exec_layout exec_matrix_layout(const struct ptx_instruction *insn, enum ptx_matrix_role role, uint16_t *place);
 
 /* sparse.c: finds the positions along k of the k / 2 elements of row i of a sparse A. */

@@ -13,14 +13,14 @@ bool exec_matrix_is_whole(struct exec_context *cx, uint32_t mask) {
 
 void exec_matrix_gather(const struct exec_context *cx, const struct exec_matrix *matrix,
                         const struct exec_fragment *fragment, unsigned char *dense) {
-    unsigned units = fragment->unit_bits == 16 ? 2 : 1;
+    unsigned cells = fragment->cell_bits == 16 ? 2 : 1;
     for (unsigned r = 0; r < fragment->n_distinct; r++) {
         const void *lanes = exec_matrix_lanes(cx, matrix->reg[fragment->first + r]);
-        const uint16_t *place = fragment->place + (size_t)r * units * EXEC_LANES;
-        if (fragment->unit_bits == 32)
+        const uint16_t *place = fragment->place + (size_t)r * cells * EXEC_LANES;
+        if (fragment->cell_bits == 32)
             for (unsigned l = 0; l < EXEC_LANES; l++)
                 ((uint32_t *)dense)[place[l]] = ((const uint32_t *)lanes)[l];
-        else if (fragment->unit_bits == 64)
+        else if (fragment->cell_bits == 64)
             for (unsigned l = 0; l < EXEC_LANES; l++)
                 ((uint64_t *)dense)[place[l]] = ((const uint64_t *)lanes)[l];
         else
@@ -33,14 +33,14 @@ void exec_matrix_gather(const struct exec_context *cx, const struct exec_matrix 
 
 void exec_matrix_scatter(const struct exec_context *cx, const struct exec_matrix *matrix,
                          const struct exec_fragment *fragment, const unsigned char *dense) {
-    unsigned units = fragment->unit_bits == 16 ? 2 : 1;
+    unsigned cells = fragment->cell_bits == 16 ? 2 : 1;
     for (unsigned r = 0; r < fragment->n_registers; r++) {
         void *lanes = exec_matrix_lanes(cx, matrix->reg[fragment->first + r]);
-        const uint16_t *place = fragment->place + (size_t)(r % fragment->n_distinct) * units * EXEC_LANES;
-        if (fragment->unit_bits == 32)
+        const uint16_t *place = fragment->place + (size_t)(r % fragment->n_distinct) * cells * EXEC_LANES;
+        if (fragment->cell_bits == 32)
             for (unsigned l = 0; l < EXEC_LANES; l++)
                 ((uint32_t *)lanes)[l] = ((const uint32_t *)dense)[place[l]];
-        else if (fragment->unit_bits == 64)
+        else if (fragment->cell_bits == 64)
             for (unsigned l = 0; l < EXEC_LANES; l++)
                 ((uint64_t *)lanes)[l] = ((const uint64_t *)dense)[place[l]];
         else

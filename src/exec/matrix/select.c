@@ -64,7 +64,7 @@ static void add_fragment(struct exec_linker *linker, uint32_t function_number, u
     uint16_t *place =
         base_arena_alloc_array(linker->arena, (size_t)shape.n_registers * EXEC_LANES * 2, sizeof *place, 64);
     struct exec_layout layout = exec_matrix_layout(matrix->insn, role, place);
-    fragment->unit_bits = (uint8_t)layout.unit_bits;
+    fragment->cell_bits = (uint8_t)layout.cell_bits;
     fragment->n_distinct = (uint8_t)layout.n_distinct;
     fragment->place = place;
 }

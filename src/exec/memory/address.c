@@ -168,7 +168,7 @@ static enum exec_pattern find_pattern(const struct exec_context *cx, uint32_t ma
         return EXEC_PATTERN_UNIFORM;
     if (mask != EXEC_FULL_MASK)
         return EXEC_PATTERN_LANES;
-    return cx->span.is_unit                ? EXEC_PATTERN_UNIT
+    return cx->span.is_unit                ? EXEC_PATTERN_CONSECUTIVE
            : cx->span.low == cx->span.high ? EXEC_PATTERN_UNIFORM
                                            : EXEC_PATTERN_LANES;
 }
@@ -203,7 +203,7 @@ static bool view_segment(const struct exec_context *cx, const struct segment *s,
                          struct exec_view *view) {
     const uint64_t *address = cx->address;
     if (view->pattern != EXEC_PATTERN_LANES) {
-        uint64_t length = view->pattern == EXEC_PATTERN_UNIT ? (uint64_t)bytes * EXEC_LANES : bytes;
+        uint64_t length = view->pattern == EXEC_PATTERN_CONSECUTIVE ? (uint64_t)bytes * EXEC_LANES : bytes;
         if ((address[0] & (bytes - 1)) || !is_range_inside(s, address[0], length))
             return false;
         view->first = s->host + (address[0] - s->low);
@@ -317,7 +317,7 @@ enum exec_pattern exec_view_memory(struct exec_context *cx, const struct exec_op
 bool exec_view_lanes(struct exec_context *cx, const struct exec_operands *o, unsigned bytes, bool is_write,
                      struct exec_view *view) {
     enum exec_pattern pattern = exec_view_memory(cx, o, bytes, is_write, view);
-    if (pattern == EXEC_PATTERN_UNIT || pattern == EXEC_PATTERN_UNIFORM)
+    if (pattern == EXEC_PATTERN_CONSECUTIVE || pattern == EXEC_PATTERN_UNIFORM)
         view->places = (struct exec_places){cx->address, (uintptr_t)view->first - (uintptr_t)cx->address[0], 0};
     return pattern != EXEC_PATTERN_FAULT;
 }

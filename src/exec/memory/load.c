@@ -112,7 +112,7 @@ EXEC_INLINE void load(struct exec_context *cx, const struct exec_operands *o, st
     switch (exec_view_memory(cx, o, s.bytes * s.n, false, &view)) {
     case EXEC_PATTERN_FAULT:
         return;
-    case EXEC_PATTERN_UNIT:
+    case EXEC_PATTERN_CONSECUTIVE:
         load_unit(cx, o, s, view.first);
         return;
     case EXEC_PATTERN_UNIFORM:

@@ -66,7 +66,7 @@ static void the_offset_is_signed_and_added(void **state) {
 
 static void narrow_elements_extend_into_wide_registers(void **state) {
     (void)state;
-    for (uint64_t step = 0; step <= 3; step++) { /* uniform, unit stride, scattered */
+    for (uint64_t step = 0; step <= 3; step++) { /* uniform, consecutive, scattered */
         fixture_at(&f, FIXTURE_A)[31 * step] = 0x9c;
         load(PTX_SPACE_GLOBAL, PTX_S8, 32, 1, FIXTURE_A, step);
         assert_int_equal(((uint32_t *)f.dst[0])[31], 0xffffff9c);

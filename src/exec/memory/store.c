@@ -59,7 +59,7 @@ EXEC_INLINE void store(struct exec_context *cx, const struct exec_operands *o, s
     switch (exec_view_memory(cx, o, s.bytes * s.n, true, &view)) {
     case EXEC_PATTERN_FAULT:
         return;
-    case EXEC_PATTERN_UNIT:
+    case EXEC_PATTERN_CONSECUTIVE:
         store_unit(cx, o, s, view.first);
         return;
     case EXEC_PATTERN_UNIFORM: /* the last lane's value stays */

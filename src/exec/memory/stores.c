@@ -6,26 +6,26 @@
 #include "base/memory.h"
 #include "exec/internal.h"
 
-enum { PIECE_SHIFT = 7, DATA_ALIGNMENT = 64, FIRST_STORES = 16, FIRST_DATA = 4096 };
+enum { CHUNK_SHIFT = 7, DATA_ALIGNMENT = 64, FIRST_STORES = 16, FIRST_DATA = 4096 };
 
 /* Multiplicative hashing, as in mem/mshr.c. */
-static uint32_t bit_of(uint64_t piece) {
-    return (uint32_t)(piece * UINT64_C(0x9E3779B97F4A7C15) >> 32) % EXEC_STORES_BITS;
+static uint32_t bit_of(uint64_t chunk) {
+    return (uint32_t)(chunk * UINT64_C(0x9E3779B97F4A7C15) >> 32) % EXEC_STORES_BITS;
 }
 
-static bool mark(struct exec_stores *stores, uint64_t piece) {
-    uint32_t bit = bit_of(piece);
+static bool mark(struct exec_stores *stores, uint64_t chunk) {
+    uint32_t bit = bit_of(chunk);
     stores->filter[bit / 64] |= UINT64_C(1) << bit % 64;
     return true;
 }
 
-static bool unmark(struct exec_stores *stores, uint64_t piece) {
-    stores->filter[bit_of(piece) / 64] = 0;
+static bool unmark(struct exec_stores *stores, uint64_t chunk) {
+    stores->filter[bit_of(chunk) / 64] = 0;
     return true;
 }
 
 static bool may_be_touched(const struct exec_stores *stores, uint64_t address) {
-    uint32_t bit = bit_of(address >> PIECE_SHIFT);
+    uint32_t bit = bit_of(address >> CHUNK_SHIFT);
     return stores->filter[bit / 64] >> bit % 64 & 1;
 }
 
@@ -37,19 +37,19 @@ static unsigned char *values_of(const struct exec_stores *stores, const struct e
     return stores->data + store->data + (store->mask ? EXEC_LANES * sizeof(uint64_t) : 0);
 }
 
-/* Calls visit() for each piece of memory that the store touches, until it returns false. */
-static inline __attribute__((always_inline)) bool visit_pieces(struct exec_stores *stores,
+/* Calls visit() for each chunk of memory that the store touches, until it returns false. */
+static inline __attribute__((always_inline)) bool visit_chunks(struct exec_stores *stores,
                                                                const struct exec_store *store,
-                                                               bool (*visit)(struct exec_stores *, uint64_t piece)) {
+                                                               bool (*visit)(struct exec_stores *, uint64_t chunk)) {
     if (!store->mask) {
-        for (uint64_t piece = store->low >> PIECE_SHIFT; piece <= (store->high - 1) >> PIECE_SHIFT; piece++)
-            if (!visit(stores, piece))
+        for (uint64_t chunk = store->low >> CHUNK_SHIFT; chunk <= (store->high - 1) >> CHUNK_SHIFT; chunk++)
+            if (!visit(stores, chunk))
                 return false;
         return true;
     }
     const uint64_t *address = addresses_of(stores, store);
     EXEC_FOR_ACTIVE(l, store->mask)
-    if (!visit(stores, address[l] >> PIECE_SHIFT))
+    if (!visit(stores, address[l] >> CHUNK_SHIFT))
         return false;
     return true;
 }
@@ -57,40 +57,41 @@ static inline __attribute__((always_inline)) bool visit_pieces(struct exec_store
 /* --- claims --- */
 
 /* A claim is one word and protects no other data, so relaxed operations suffice. Whatever their order, an entry ends up
- * with the only SM that claimed it, or with SHARED. The end of the round orders them before exec_stores_apply_free().
- * tests/interleavings runs them in every order. */
-enum { SHARED = EXEC_CLAIM_SMS }; /* instead of an SM: several have claimed it, or its SM has given it up */
+ * with the only SM that claimed it, or with CONTENDED. The end of the round orders them before
+ * exec_stores_apply_free(). tests/interleavings runs them in every order. */
+enum { CONTENDED = EXEC_CLAIM_SMS }; /* instead of an SM: several have claimed it, or its SM has given it up */
 
 static uint32_t claim_of(const struct exec_claims *claims, uint32_t sm) {
     return claims->round << EXEC_CLAIM_SM_BITS | sm;
 }
 
-static atomic_uint *claim_at(struct exec_claims *claims, uint64_t piece) {
-    return &claims->claim[(piece * UINT64_C(0x9E3779B97F4A7C15) >> 40) % EXEC_CLAIMS];
+static atomic_uint *claim_at(struct exec_claims *claims, uint64_t chunk) {
+    return &claims->claim[(chunk * UINT64_C(0x9E3779B97F4A7C15) >> 40) % EXEC_CLAIMS];
 }
 
-static bool claim(struct exec_stores *stores, uint64_t piece) {
+static bool claim(struct exec_stores *stores, uint64_t chunk) {
     struct exec_claims *claims = stores->claims;
-    atomic_uint *place = claim_at(claims, piece);
+    atomic_uint *place = claim_at(claims, chunk);
     uint32_t own = claim_of(claims, stores->sm), old = atomic_load_explicit(place, memory_order_relaxed);
-    while (old != own && old != claim_of(claims, SHARED)) {
+    while (old != own && old != claim_of(claims, CONTENDED)) {
         bool is_taken = old >> EXEC_CLAIM_SM_BITS == own >> EXEC_CLAIM_SM_BITS;
-        if (atomic_compare_exchange_weak_explicit(place, &old, is_taken ? claim_of(claims, SHARED) : own,
+        if (atomic_compare_exchange_weak_explicit(place, &old, is_taken ? claim_of(claims, CONTENDED) : own,
                                                   memory_order_relaxed, memory_order_relaxed))
             break;
     }
     return true;
 }
 
-static bool is_own(struct exec_stores *stores, uint64_t piece) {
-    return atomic_load_explicit(claim_at(stores->claims, piece), memory_order_relaxed) ==
+static bool is_own(struct exec_stores *stores, uint64_t chunk) {
+    return atomic_load_explicit(claim_at(stores->claims, chunk), memory_order_relaxed) ==
            claim_of(stores->claims, stores->sm);
 }
 
-/* The store waits for its turn, so later stores to its pieces must too. No other SM's thread writes this claim. */
-static bool give_up(struct exec_stores *stores, uint64_t piece) {
-    if (is_own(stores, piece))
-        atomic_store_explicit(claim_at(stores->claims, piece), claim_of(stores->claims, SHARED), memory_order_relaxed);
+/* The store waits for its turn, so later stores to its chunks must too. No other SM's thread writes this claim. */
+static bool give_up(struct exec_stores *stores, uint64_t chunk) {
+    if (is_own(stores, chunk))
+        atomic_store_explicit(claim_at(stores->claims, chunk), claim_of(stores->claims, CONTENDED),
+                              memory_order_relaxed);
     return true;
 }
 
@@ -125,7 +126,7 @@ static void view_store(struct exec_context *cx, uint32_t is_global, unsigned byt
     struct exec_stores *stores = cx->stores;
     struct exec_store *store;
     if (view->pattern != EXEC_PATTERN_LANES) {
-        uint32_t length = view->pattern == EXEC_PATTERN_UNIT ? bytes * EXEC_LANES : bytes;
+        uint32_t length = view->pattern == EXEC_PATTERN_CONSECUTIVE ? bytes * EXEC_LANES : bytes;
         store = add(stores, length);
         store->low = cx->address[0];
         store->high = store->low + length;
@@ -144,9 +145,9 @@ static void view_store(struct exec_context *cx, uint32_t is_global, unsigned byt
     }
     store->bytes = bytes;
     store->cycle = cx->time;
-    visit_pieces(stores, store, mark);
+    visit_chunks(stores, store, mark);
     if (stores->claims)
-        visit_pieces(stores, store, claim);
+        visit_chunks(stores, store, claim);
 }
 
 /* Copies the bytes that [from, from + n) and [to, to + m) have in common. */
@@ -185,9 +186,9 @@ static uint32_t touched_lanes(const struct exec_context *cx, uint32_t lanes, uns
     uint32_t touched = 0;
     if (view->pattern != EXEC_PATTERN_LANES) {
         uint64_t first = cx->address[0],
-                 last = first + (view->pattern == EXEC_PATTERN_UNIT ? bytes * EXEC_LANES : 1) - 1;
-        for (uint64_t piece = first >> PIECE_SHIFT; piece <= last >> PIECE_SHIFT; piece++)
-            if (may_be_touched(stores, piece << PIECE_SHIFT))
+                 last = first + (view->pattern == EXEC_PATTERN_CONSECUTIVE ? bytes * EXEC_LANES : 1) - 1;
+        for (uint64_t chunk = first >> CHUNK_SHIFT; chunk <= last >> CHUNK_SHIFT; chunk++)
+            if (may_be_touched(stores, chunk << CHUNK_SHIFT))
                 return lanes;
         return 0;
     }
@@ -258,16 +259,16 @@ void exec_stores_apply(struct exec_stores *stores, const struct exec_memory *mem
 
 void exec_stores_apply_free(struct exec_stores *stores, const struct exec_memory *memory) {
     for (uint32_t i = stores->n_applied; i < stores->n; i++)
-        if (visit_pieces(stores, &stores->store[i], is_own))
+        if (visit_chunks(stores, &stores->store[i], is_own))
             apply(stores, &stores->store[i], memory);
         else
-            visit_pieces(stores, &stores->store[i], give_up);
+            visit_chunks(stores, &stores->store[i], give_up);
     pass_applied(stores);
 }
 
 void exec_stores_forget(struct exec_stores *stores) {
     for (uint32_t i = 0; i < stores->n; i++)
-        visit_pieces(stores, &stores->store[i], unmark);
+        visit_chunks(stores, &stores->store[i], unmark);
     stores->n = stores->n_applied = 0;
     stores->n_data = 0;
 }

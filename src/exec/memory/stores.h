@@ -5,7 +5,7 @@
  * exec_stores_apply() writes them to memory when it is the SM's turn.
  *
  * If the stores of several SMs do not overlap, their order does not matter, and exec_stores_apply_free() may write them
- * to memory on several host threads. For this purpose SMs claim the pieces of memory that they store to. */
+ * to memory on several host threads. For this purpose SMs claim the chunks of memory that they store to. */
 #pragma once
 
 #include <stdatomic.h>
@@ -19,12 +19,12 @@ struct exec_store {
     uint64_t cycle;
     uint64_t low, high; /* its addresses are in [low, high) */
     size_t data;        /* index of its values in exec_stores.data; with a mask, the lanes' addresses come first */
-    uint32_t mask;      /* the lanes; 0: [low, high) is one piece */
+    uint32_t mask;      /* the lanes; 0: [low, high) is one chunk */
     uint32_t bytes;     /* of a lane */
     bool is_applied;
 };
 
-/* Which SM stores to which pieces of memory: one table for all SMs. Pieces with the same entry in it count as one. */
+/* Which SM stores to which chunks of memory: one table for all SMs. Chunks with the same entry in it count as one. */
 enum { EXEC_CLAIMS = 1 << 18, EXEC_CLAIM_SM_BITS = 11, EXEC_CLAIM_SMS = (1 << EXEC_CLAIM_SM_BITS) - 1 };
 struct exec_claims {
     uint32_t round; /* claims of other rounds do not count */
@@ -40,7 +40,7 @@ struct exec_stores {
     struct exec_store *store; /* in the order of execution */
     unsigned char *data;
     size_t n_data, data_capacity;
-    uint64_t filter[EXEC_STORES_BITS / 64]; /* a bit for each piece of memory that a store may have touched */
+    uint64_t filter[EXEC_STORES_BITS / 64]; /* a bit for each chunk of memory that a store may have touched */
     unsigned char seen[EXEC_LANES * EXEC_STORES_MOST_BYTES]; /* values of a load, for lanes that stores touched */
 };
 

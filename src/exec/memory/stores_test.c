@@ -55,7 +55,7 @@ static void store(struct fixture *f, enum exec_pattern pattern, uint32_t mask, u
     if (pattern == EXEC_PATTERN_LANES)
         EXEC_FOR_ACTIVE(l, mask) * (uint32_t *)exec_place(view.places, l) = value + (uint32_t)l;
     else
-        for (uint32_t l = 0; l < (pattern == EXEC_PATTERN_UNIT ? EXEC_LANES : 1); l++)
+        for (uint32_t l = 0; l < (pattern == EXEC_PATTERN_CONSECUTIVE ? EXEC_LANES : 1); l++)
             ((uint32_t *)view.first)[l] = value + l;
 }
 
@@ -71,7 +71,7 @@ static void an_sm_sees_its_stores_and_memory_does_not(void **state) {
     static struct fixture f;
     start(&f);
     aim(&f, 100, 1);
-    store(&f, EXEC_PATTERN_UNIT, ~0u, 5, 1000);
+    store(&f, EXEC_PATTERN_CONSECUTIVE, ~0u, 5, 1000);
     aim(&f, 110, 7);
     store(&f, EXEC_PATTERN_LANES, 0x80000001, 6, 2000); /* 110, and 110 + 31 * 7 */
     aim(&f, 500, 0);
@@ -97,7 +97,7 @@ static void stores_go_into_memory_by_cycle(void **state) {
     static struct fixture f;
     start(&f);
     aim(&f, 100, 1);
-    store(&f, EXEC_PATTERN_UNIT, ~0u, 5, 1000);
+    store(&f, EXEC_PATTERN_CONSECUTIVE, ~0u, 5, 1000);
     store(&f, EXEC_PATTERN_LANES, 4, 7, 4000);
     exec_stores_apply(f.cx->stores, &f.memory, 4);
     assert_int_equal(f.word[102], 102);
@@ -113,7 +113,7 @@ static void stores_go_into_memory_by_cycle(void **state) {
     exec_stores_forget(f.cx->stores);
     f.word[102] = 9;
     aim(&f, 200, 1);
-    store(&f, EXEC_PATTERN_UNIT, ~0u, 8, 1);
+    store(&f, EXEC_PATTERN_CONSECUTIVE, ~0u, 8, 1);
     aim(&f, 100, 1);
     assert_int_equal(seen(&f, 2), 9);
     for (size_t i = 0; i < EXEC_STORES_BITS / 64; i++)
@@ -122,7 +122,7 @@ static void stores_go_into_memory_by_cycle(void **state) {
     end(&f);
 }
 
-/* Two SMs: stores to a piece of memory that both store to wait for their turn, the others do not. */
+/* Two SMs: stores to a chunk of memory that both store to wait for their turn, the others do not. */
 static void stores_that_meet_no_other_need_no_order(void **state) {
     (void)state;
     static struct fixture f, other;
@@ -134,11 +134,11 @@ static void stores_that_meet_no_other_need_no_order(void **state) {
     f.cx->stores->claims = other.cx->stores->claims = claims;
     other.cx->stores->sm = 1;
     aim(&f, 128, 1);
-    store(&f, EXEC_PATTERN_UNIT, ~0u, 5, 1000);
+    store(&f, EXEC_PATTERN_CONSECUTIVE, ~0u, 5, 1000);
     aim(&f, 1024, 1);
-    store(&f, EXEC_PATTERN_UNIT, ~0u, 6, 2000);
+    store(&f, EXEC_PATTERN_CONSECUTIVE, ~0u, 6, 2000);
     aim(&other, 130, 300);
-    store(&other, EXEC_PATTERN_LANES, 1, 4, 3000); /* the same piece as the first, in an earlier cycle */
+    store(&other, EXEC_PATTERN_LANES, 1, 4, 3000); /* the same chunk as the first, in an earlier cycle */
     store(&other, EXEC_PATTERN_LANES, 2, 4, 4000);
     exec_stores_apply_free(f.cx->stores, &f.memory);
     exec_stores_apply_free(other.cx->stores, &f.memory);
@@ -157,8 +157,8 @@ static void stores_that_meet_no_other_need_no_order(void **state) {
     end(&other);
 }
 
-/* A store that waits for its turn because another SM stores to one of its pieces: a later store of its own SM to
- * another of its pieces waits too. */
+/* A store that waits for its turn because another SM stores to one of its chunks: a later store of its own SM to
+ * another of its chunks waits too. */
 static void stores_of_one_sm_stay_in_order(void **state) {
     (void)state;
     static struct fixture f, other;

@@ -1,4 +1,4 @@
-/* The arguments and results of a call: each is a copy between the two frames or register ranges. The location of a
+/* The arguments and results of a call: each passes between the two frames or register ranges. The location of a
  * formal parameter depends only on the prototype, so one call site serves every target of an indirect call. */
 #include "base/arena.h"
 #include "exec/program/link.h"
@@ -73,18 +73,19 @@ uint32_t exec_link_call_site(struct exec_linker *linker, uint32_t function_numbe
     site->argument = base_arena_alloc_array(linker->arena, call->n_arguments + 1, sizeof *site->argument, 16);
     site->result = base_arena_alloc_array(linker->arena, call->n_results + 1, sizeof *site->result, 16);
     for (uint32_t i = 0; i < call->n_arguments; i++) {
-        struct exec_copy *copy = &site->argument[i];
+        struct exec_passed *passed = &site->argument[i];
         const struct ptx_variable *formal = &callee->parameter[i];
-        caller_side(linker, function_number, &call->argument[i], formal->type, &copy->from_frame, &copy->from_offset,
-                    &copy->from, &copy->bytes);
-        callee_side(linker, callee, formal, place[callee->n_results + i], &copy->to_frame, &copy->to_offset, &copy->to);
+        caller_side(linker, function_number, &call->argument[i], formal->type, &passed->from_frame,
+                    &passed->from_offset, &passed->from, &passed->bytes);
+        callee_side(linker, callee, formal, place[callee->n_results + i], &passed->to_frame, &passed->to_offset,
+                    &passed->to);
     }
     for (uint32_t i = 0; i < call->n_results; i++) {
-        struct exec_copy *copy = &site->result[i];
+        struct exec_passed *passed = &site->result[i];
         const struct ptx_variable *formal = &callee->result[i];
-        caller_side(linker, function_number, &call->result[i], formal->type, &copy->to_frame, &copy->to_offset,
-                    &copy->to, &copy->bytes);
-        callee_side(linker, callee, formal, place[i], &copy->from_frame, &copy->from_offset, &copy->from);
+        caller_side(linker, function_number, &call->result[i], formal->type, &passed->to_frame, &passed->to_offset,
+                    &passed->to, &passed->bytes);
+        callee_side(linker, callee, formal, place[i], &passed->from_frame, &passed->from_offset, &passed->from);
     }
     return number;
 }

@@ -82,7 +82,7 @@ struct exec_linker {
 /* decode.c: decodes one instruction. Reports those that cannot be decoded. */
 void exec_decode(struct exec_linker *linker, uint32_t function_number, const struct ptx_instruction *insn,
                  struct exec_insn *out);
-/* call.c: argument and result copies of a call. */
+/* call.c: the arguments and results of a call. */
 /* Finds the frame offsets of a function's results, then parameters (PTX_NO_INDEX for registers and for the parameters
  * of a kernel). Returns the frame's size so far. */
 uint32_t exec_place_formals(const struct ptx_function *function, uint32_t *offset);

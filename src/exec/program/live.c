@@ -52,12 +52,12 @@ static void add_register(struct pass *pass, struct exec_operand operand) {
     pass->number[operand.offset / 4] = pass->n_slots;
 }
 
-static void add_copies(struct pass *pass, const struct exec_copy *copy, uint32_t n) {
+static void add_passed(struct pass *pass, const struct exec_passed *passed, uint32_t n) {
     for (uint32_t i = 0; i < n; i++) {
-        if (!copy[i].from_frame)
-            add_register(pass, copy[i].from);
-        if (!copy[i].to_frame)
-            add_register(pass, copy[i].to);
+        if (!passed[i].from_frame)
+            add_register(pass, passed[i].from);
+        if (!passed[i].to_frame)
+            add_register(pass, passed[i].to);
     }
 }
 
@@ -85,8 +85,8 @@ static void number_registers(struct pass *pass) {
     for (uint32_t i = 0; i < program->n_call_sites; i++) {
         const struct exec_call_site *site = &program->call_site[i];
         add_register(pass, site->target);
-        add_copies(pass, site->argument, site->n_arguments);
-        add_copies(pass, site->result, site->n_results);
+        add_passed(pass, site->argument, site->n_arguments);
+        add_passed(pass, site->result, site->n_results);
     }
     qsort(pass->slot, pass->n_slots, sizeof *pass->slot, by_width);
     for (uint32_t i = 0; i < pass->n_slots; i++)

@@ -58,21 +58,21 @@ static void move_registers(const struct exec_function *function, struct exec_row
     }
 }
 
-enum { MAX_REGISTER_COPIES = 64 };
+enum { MAX_PASSED_REGISTERS = 64 };
 
-/* Copies values between two frames of a thread. Registers are read before any is written: a recursive callee's
+/* Passes values between two frames of a thread. Registers are read before any is written: a recursive callee's
  * parameters are the caller's own registers. */
-static void copy_values(const struct exec_copy *copy, uint32_t n_copies, struct exec_row *row, unsigned lane,
+static void pass_values(const struct exec_passed *passed, uint32_t n, struct exec_row *row, unsigned lane,
                         const unsigned char *from_frame, unsigned char *to_frame) {
-    uint64_t value[MAX_REGISTER_COPIES];
-    for (uint32_t i = 0; i < n_copies && i < MAX_REGISTER_COPIES; i++)
-        if (!copy[i].from_frame)
-            value[i] = read_register(row, copy[i].from, lane);
-    for (uint32_t i = 0; i < n_copies; i++) {
-        const struct exec_copy *c = &copy[i];
-        if (!c->from_frame && i >= MAX_REGISTER_COPIES)
-            value[MAX_REGISTER_COPIES - 1] = read_register(row, c->from, lane);
-        uint64_t *kept = &value[i < MAX_REGISTER_COPIES ? i : MAX_REGISTER_COPIES - 1];
+    uint64_t value[MAX_PASSED_REGISTERS];
+    for (uint32_t i = 0; i < n && i < MAX_PASSED_REGISTERS; i++)
+        if (!passed[i].from_frame)
+            value[i] = read_register(row, passed[i].from, lane);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct exec_passed *c = &passed[i];
+        if (!c->from_frame && i >= MAX_PASSED_REGISTERS)
+            value[MAX_PASSED_REGISTERS - 1] = read_register(row, c->from, lane);
+        uint64_t *kept = &value[i < MAX_PASSED_REGISTERS ? i : MAX_PASSED_REGISTERS - 1];
         if (c->from_frame && c->to_frame) {
             memmove(to_frame + c->to_offset, from_frame + c->from_offset, c->bytes);
             continue;
@@ -108,7 +108,7 @@ void exec_enter_function(struct exec_context *cx, struct exec_row *row, uint32_t
         memcpy(local + next, &header, sizeof header);
         if (insn->flags & EXEC_FLAG_SAVES)
             move_registers(caller, row, lane, local + frame + caller->save_offset, true);
-        copy_values(site->argument, site->n_arguments, row, lane, local + frame, local + next);
+        pass_values(site->argument, site->n_arguments, row, lane, local + frame, local + next);
         row->frame[lane] = next;
         row->taken[lane] = 0;
     }
@@ -124,16 +124,16 @@ void exec_leave_function(struct exec_context *cx, struct exec_row *row, uint32_t
         const struct exec_call_site *site = &program->call_site[header.call_site];
         const struct exec_function *caller = &program->function[site->caller];
         /* Register results are read before the caller's saved registers overwrite them. */
-        uint64_t result[MAX_REGISTER_COPIES];
-        for (uint32_t i = 0; i < site->n_results && i < MAX_REGISTER_COPIES; i++)
+        uint64_t result[MAX_PASSED_REGISTERS];
+        for (uint32_t i = 0; i < site->n_results && i < MAX_PASSED_REGISTERS; i++)
             if (!site->result[i].from_frame)
                 result[i] = read_register(row, site->result[i].from, lane);
         if (program->code[header.return_pc - 1].flags & EXEC_FLAG_SAVES)
             move_registers(caller, row, lane, local + header.caller_frame + caller->save_offset, false);
-        for (uint32_t i = 0; i < site->n_results && i < MAX_REGISTER_COPIES; i++) {
-            const struct exec_copy *c = &site->result[i];
+        for (uint32_t i = 0; i < site->n_results && i < MAX_PASSED_REGISTERS; i++) {
+            const struct exec_passed *c = &site->result[i];
             if (c->from_frame)
-                copy_values(c, 1, row, lane, local + row->frame[lane], local + header.caller_frame);
+                pass_values(c, 1, row, lane, local + row->frame[lane], local + header.caller_frame);
             else if (c->to_frame)
                 memcpy(local + header.caller_frame + c->to_offset, &result[i], c->bytes > 8 ? 8 : c->bytes);
             else

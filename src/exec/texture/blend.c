@@ -12,12 +12,12 @@
 
 enum { HALF_BITS = 11, HALF_LEAST = -24, FLOAT_BITS = 24, FLOAT_LEAST = -149, GUARD = 4 };
 
-/* unit: the value of 1 in texels; full: its value in the sum. */
-static float blend_fractions(unsigned n, const double *value, const uint32_t *weight, double unit, double full) {
+/* one: the value of 1 in texels; full: its value in the sum. */
+static float blend_fractions(unsigned n, const double *value, const uint32_t *weight, double one, double full) {
     double sum = 0;
     for (unsigned i = 0; i < n; i++)
-        sum += round(value[i] * unit) * weight[i];
-    return (float)floor(sum * full / (unit * 256) + 0.5) / (float)full;
+        sum += round(value[i] * one) * weight[i];
+    return (float)floor(sum * full / (one * 256) + 0.5) / (float)full;
 }
 
 /* bits and least: significant bits of the format, and the exponent of its last bit; smallest: exponent of the smallest

@@ -53,7 +53,7 @@ static inline struct ptx_operand special_operand(enum ptx_special special) {
         .kind = PTX_OPERAND_SPECIAL, .special = special, .register_id = PTX_NO_INDEX, .pair_id = PTX_NO_INDEX};
 }
 
-/* Returns whether there is room for one more instruction of a structured piece, its branches and the final ret. */
+/* Returns whether there is room for one more instruction of a structured part, its branches and the final ret. */
 static inline bool has_room(const struct builder *b) { return b->function.n_instructions + 8 < MAX_INSTRUCTIONS; }
 
 static inline struct ptx_instruction *emit(struct builder *b, enum ptx_opcode opcode, uint32_t n_operands) {
@@ -153,8 +153,8 @@ static inline void emit_loop(struct builder *b, uint32_t depth) {
 }
 
 static inline void emit_structured(struct builder *b, uint32_t depth) {
-    uint32_t n_pieces = 1 + pick(b, 3);
-    for (uint32_t i = 0; i < n_pieces && has_room(b); i++) {
+    uint32_t n_parts = 1 + pick(b, 3);
+    for (uint32_t i = 0; i < n_parts && has_room(b); i++) {
         uint32_t kind = depth == 0 ? 0 : pick(b, 6);
         if (kind < 2)
             emit_plain(b);

@@ -135,7 +135,7 @@ static void check_liveness(const struct ptx_analysis *analysis, const struct ref
             assert_int_equal(ptx_is_live_in(analysis, b, r), ref->live[analysis->block[b].first][r]);
 }
 
-static bool share(const struct ptx_analysis *analysis, uint32_t a, uint32_t b) {
+static bool use_one_slot(const struct ptx_analysis *analysis, uint32_t a, uint32_t b) {
     const struct ptx_register *reg = analysis->function->reg;
     return a != b && ptx_type_width(reg[a].type) == ptx_type_width(reg[b].type) &&
            analysis->slot[a] == analysis->slot[b];
@@ -159,13 +159,13 @@ static void check_slots(const struct ptx_analysis *analysis, const struct refere
                 bool must_differ = is_live_after || ref->writes[i][r] ||
                                    (is_multi_step(&ref->builder->instruction[i]) && ref->reads[i][r]);
                 if (must_differ)
-                    assert_false(share(analysis, d, r));
+                    assert_false(use_one_slot(analysis, d, r));
             }
         }
     for (uint32_t p = 0; p < analysis->function->n_parameters; p++)
         for (uint32_t r = 0; r < MAX_REGISTERS; r++)
             if (ref->live[0][r] || is_parameter(analysis->function, r))
-                assert_false(share(analysis, analysis->function->parameter[p].register_id, r));
+                assert_false(use_one_slot(analysis, analysis->function->parameter[p].register_id, r));
 }
 
 static void check_loops(const struct ptx_analysis *analysis) {

@@ -1,4 +1,4 @@
-/* Shared by check.c, operand.c and matrix.c. */
+/* Used by check.c, operand.c and matrix.c. */
 #pragma once
 
 #include "ptx/internal.h"
