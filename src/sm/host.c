@@ -171,12 +171,7 @@ static bool pull_block(void *user, uint64_t cycle) {
     return sm->dispatcher.pull_block(sm->dispatcher.user, sm->index, cycle);
 }
 
-static void block_ended(void *user, struct divergence_block *block) {
-    struct sm *sm = user;
-    ((struct sm_resident *)block)->is_in_flight = false;
-    sm->blocks.n--;
-    sm->dispatcher.block_ended(sm->dispatcher.user, sm->index);
-}
+static void block_ended(void *user, struct divergence_block *block) { sm_end_block(user, block); }
 
 const struct divergence_host sm_divergence_host = {
     .place = place,

@@ -3,6 +3,7 @@
 
 #include "base/bits.h"
 #include "exec/scattered.h"
+#include "sm/blocks.h"
 #include "sm/constants.h"
 #include "sm/copies.h"
 #include "sm/fetch.h"
@@ -32,19 +33,6 @@ enum sm_issues {
     SM_ISSUES_PTX,
     SM_ISSUES_MACHINE, /* none, one or several for a PTX instruction */
     SM_ISSUES_FOLDED,  /* and one that becomes none may issue together with another */
-};
-
-struct sm_resident {
-    struct divergence_block block; /* first member: the model hands it back */
-    bool is_in_flight;
-};
-
-/* The blocks on an SM. */
-struct sm_blocks {
-    struct sm_resident **place;
-    uint32_t n_places, n; /* places ever used in this grid; blocks */
-    uint32_t most;        /* blocks that fit */
-    uint64_t start;       /* groups of a starting block do not issue before this cycle */
 };
 
 /* The fields that every cycle reads come first, in few cache lines: with many SMs in step, the host's cache has lost

@@ -1,4 +1,4 @@
-/* The life of an SM: its slots, the blocks it holds, the accounting of cycles. */
+/* The life of an SM: its parts, its grids, the accounting of cycles. */
 #include "sm/sm.h"
 
 #include <assert.h>
@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "config/occupancy.h"
 #include "sm/internal.h"
 
 enum { SLOTS_IN_HOST_CACHE = 2048 }; /* with their registers */
@@ -71,30 +70,9 @@ void sm_free(struct sm *sm) {
     free(sm);
 }
 
-/* --- grids and blocks --- */
-
-static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
-
-/* Returns how many blocks the SM holds at once: at least one, because the launch has been checked. */
-static uint32_t blocks_that_fit(const struct config_capacity *capacity, const struct exec_grid *grid) {
-    const struct config_demand block = {
-        .threads = exec_shape_threads(&grid->shape),
-        .registers_per_thread = grid->program->registers_per_thread,
-        .shared_bytes = grid->shared_bytes,
-    };
-    uint32_t blocks = config_occupancy(capacity, &block, NULL);
-    assert(blocks);
-    return blocks;
-}
-
-/* Returns the number of warps whose registers the SM can hold, whatever their blocks. */
-static uint32_t warps_that_fit(const struct sm *sm, const struct config_capacity *capacity,
-                               const struct exec_grid *grid) {
-    return least(sm->n_warps, config_register_warps(capacity, grid->program->registers_per_thread));
-}
+/* --- grids --- */
 
 void sm_begin_grid(struct sm *sm, const struct exec_grid *grid, const struct sm_program *program) {
-    const struct config_capacity capacity = config_capacity_of(sm->machine);
     sm_end_grid(sm);
     sm->grid = grid;
     sm->program = program;
@@ -105,11 +83,8 @@ void sm_begin_grid(struct sm *sm, const struct exec_grid *grid, const struct sm_
     sm->is_watched = sm->checks || grid->profile || sm->observer;
     sm_observe_begin(sm);
     sm_copies_begin(sm);
-    sm->blocks.most = blocks_that_fit(&capacity, grid);
+    sm_blocks_begin(sm);
     sm->sleeps_for = SM_STALL_EMPTY;
-    sm->slots.n_usable = sm->slots.n;
-    if (sm->divergence->chip)
-        sm->slots.n_usable = least(sm->slots.n, warps_that_fit(sm, &capacity, grid));
     sm->lanes_at = base_allocate(grid->program->n_insns, sizeof *sm->lanes_at);
     sm_slots_begin(&sm->slots, program->n_registers + 1);
     sm_lanes_begin(sm);
@@ -139,18 +114,9 @@ void sm_end_grid(struct sm *sm) {
     for (uint32_t s = 0; s < sm->slots.n; s++)
         if (sm->slots.slot[s].group) /* only if the launch has failed */
             sm_finish_slot(sm, s);
-    for (uint32_t i = 0; i < sm->blocks.n_places; i++) {
-        struct divergence_block *block = &sm->blocks.place[i]->block;
-        if (sm->divergence->free_block)
-            sm->divergence->free_block(sm->model, block->state);
-        exec_cta_free(block->cta);
-        free(sm->blocks.place[i]);
-    }
-    free(sm->blocks.place);
+    sm_blocks_end(sm);
     sm_slots_end(&sm->slots);
     sm_lanes_end(&sm->lanes);
-    sm->blocks.place = NULL;
-    sm->blocks.n_places = sm->blocks.most = sm->blocks.n = 0;
     sm_constants_clear(&sm->constants);
     sm->model_wake = SM_NEVER;
     sm->turn = (struct sm_turn){0};
@@ -167,12 +133,7 @@ bool sm_has_accesses(const struct sm *sm, uint32_t slot) { return sm->slots.slot
 const char *sm_strict_scheduler(const struct sm *sm) {
     return sm->schedulers.policy.is_strict && sm->slots.n_in_state[SM_SLOT_READY] ? sm->schedulers.policy.name : NULL;
 }
-bool sm_has_room(const struct sm *sm) { return sm->blocks.n < sm->blocks.most; }
-
-uint32_t sm_most_blocks(const struct sm *sm) { return sm->blocks.most; }
-
-uint32_t sm_count_blocks(const struct sm *sm) { return sm->blocks.n; }
-uint32_t sm_count_groups(const struct sm *sm) { return sm->slots.n - sm->slots.n_in_state[SM_SLOT_FREE]; }
+uint32_t sm_count_groups(const struct sm *sm) { return sm_slots_n_occupied(&sm->slots); }
 const struct stats_sm *sm_counters(const struct sm *sm) { return &sm->counters; }
 const uint64_t *sm_active_lanes(const struct sm *sm) { return sm->active_lanes; }
 
@@ -180,44 +141,6 @@ void sm_add_counters(const struct sm *sm, struct stats_counters *sum) {
     stats_add_sm(sum, &sm->counters);
     stats_add_divergence(sum, &sm->divergence_counters);
 }
-
-/* Returns a place for a block. There are as many as blocks were ever resident at once. */
-static struct sm_resident *free_resident(struct sm *sm) {
-    for (uint32_t i = 0; i < sm->blocks.n_places; i++)
-        if (!sm->blocks.place[i]->is_in_flight)
-            return sm->blocks.place[i];
-    uint32_t number = sm->blocks.n_places++;
-    sm->blocks.place = base_grow(sm->blocks.place, sm->blocks.n_places, sizeof *sm->blocks.place);
-    struct sm_resident *resident = sm->blocks.place[number] = base_allocate(1, sizeof *resident);
-    resident->block.cta = exec_cta_new(sm->grid);
-    resident->block.cta->owner = &resident->block;
-    resident->block.slot = number % SCHED_MAX_SLOTS;
-    resident->block.cta->first_row = ((uint64_t)number * sm->grid->n_sms + sm->index) * EXEC_MAX_ROWS;
-    if (sm->divergence->new_block)
-        resident->block.state = sm->divergence->new_block(sm->model, resident->block.cta);
-    return resident;
-}
-
-void sm_start_block(struct sm *sm, uint32_t block, uint64_t cycle) {
-    if (cycle)
-        sm_catch_up(sm, cycle - 1);
-    struct sm_resident *resident = free_resident(sm);
-    exec_cta_start(resident->block.cta, block, sm->index);
-    resident->is_in_flight = true;
-    sm->last_change = cycle;
-    sm->blocks.n++;
-    sm->counters.blocks++;
-    sm->counters.threads += exec_shape_threads(&sm->grid->shape);
-    sm->divergence->admit(sm->model, &resident->block, cycle);
-}
-
-void sm_start_block_at(struct sm *sm, uint32_t block, uint64_t start, uint64_t cycle) {
-    sm->blocks.start = start + 1;
-    sm_start_block(sm, block, cycle);
-    sm->blocks.start = 0;
-}
-
-void sm_pull(struct sm *sm, uint64_t cycle) { sm->divergence->refill(sm->model, cycle); }
 
 /* --- accounting and reports --- */
 

@@ -1,0 +1,96 @@
+/* Blocks on an SM: they start, run and make room for others. */
+#include "sm/blocks.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "config/occupancy.h"
+#include "sm/internal.h"
+
+static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
+
+/* Returns how many blocks the SM holds at once: at least one, because the launch has been checked. */
+static uint32_t blocks_that_fit(const struct config_capacity *capacity, const struct exec_grid *grid) {
+    const struct config_demand block = {
+        .threads = exec_shape_threads(&grid->shape),
+        .registers_per_thread = grid->program->registers_per_thread,
+        .shared_bytes = grid->shared_bytes,
+    };
+    uint32_t blocks = config_occupancy(capacity, &block, NULL);
+    assert(blocks);
+    return blocks;
+}
+
+/* Returns the number of warps whose registers the SM can hold, whatever their blocks. */
+static uint32_t warps_that_fit(const struct sm *sm, const struct config_capacity *capacity) {
+    return least(sm->n_warps, config_register_warps(capacity, sm->grid->program->registers_per_thread));
+}
+
+void sm_blocks_begin(struct sm *sm) {
+    const struct config_capacity capacity = config_capacity_of(sm->machine);
+    sm->blocks.most = blocks_that_fit(&capacity, sm->grid);
+    sm->slots.n_usable = sm->slots.n;
+    if (sm->divergence->chip)
+        sm->slots.n_usable = least(sm->slots.n, warps_that_fit(sm, &capacity));
+}
+
+void sm_blocks_end(struct sm *sm) {
+    for (uint32_t i = 0; i < sm->blocks.n_places; i++) {
+        struct divergence_block *block = &sm->blocks.place[i]->block;
+        if (sm->divergence->free_block)
+            sm->divergence->free_block(sm->model, block->state);
+        exec_cta_free(block->cta);
+        free(sm->blocks.place[i]);
+    }
+    free(sm->blocks.place);
+    sm->blocks = (struct sm_blocks){0};
+}
+
+bool sm_has_room(const struct sm *sm) { return sm->blocks.n < sm->blocks.most; }
+uint32_t sm_most_blocks(const struct sm *sm) { return sm->blocks.most; }
+uint32_t sm_count_blocks(const struct sm *sm) { return sm->blocks.n; }
+
+/* Returns a place for a block. */
+static struct sm_resident *free_resident(struct sm *sm) {
+    for (uint32_t i = 0; i < sm->blocks.n_places; i++)
+        if (!sm->blocks.place[i]->is_in_flight)
+            return sm->blocks.place[i];
+    uint32_t number = sm->blocks.n_places++;
+    sm->blocks.place = base_grow(sm->blocks.place, sm->blocks.n_places, sizeof *sm->blocks.place);
+    struct sm_resident *resident = sm->blocks.place[number] = base_allocate(1, sizeof *resident);
+    resident->block.cta = exec_cta_new(sm->grid);
+    resident->block.cta->owner = &resident->block;
+    resident->block.slot = number % SCHED_MAX_SLOTS;
+    resident->block.cta->first_row = ((uint64_t)number * sm->grid->n_sms + sm->index) * EXEC_MAX_ROWS;
+    if (sm->divergence->new_block)
+        resident->block.state = sm->divergence->new_block(sm->model, resident->block.cta);
+    return resident;
+}
+
+void sm_start_block(struct sm *sm, uint32_t block, uint64_t cycle) {
+    if (cycle)
+        sm_catch_up(sm, cycle - 1);
+    struct sm_resident *resident = free_resident(sm);
+    exec_cta_start(resident->block.cta, block, sm->index);
+    resident->is_in_flight = true;
+    sm->last_change = cycle;
+    sm->blocks.n++;
+    sm->counters.blocks++;
+    sm->counters.threads += exec_shape_threads(&sm->grid->shape);
+    sm->divergence->admit(sm->model, &resident->block, cycle);
+}
+
+void sm_start_block_at(struct sm *sm, uint32_t block, uint64_t start, uint64_t cycle) {
+    sm->blocks.start = start + 1;
+    sm_start_block(sm, block, cycle);
+    sm->blocks.start = 0;
+}
+
+void sm_pull(struct sm *sm, uint64_t cycle) { sm->divergence->refill(sm->model, cycle); }
+
+void sm_end_block(struct sm *sm, struct divergence_block *block) {
+    ((struct sm_resident *)block)->is_in_flight = false;
+    sm->blocks.n--;
+    sm->dispatcher.block_ended(sm->dispatcher.user, sm->index);
+}
