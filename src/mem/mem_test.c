@@ -125,6 +125,15 @@ static void a_refused_access_leaves_the_port_free(void **state) {
     fixture_end(&f);
 }
 
+/* Starts with line 0 and another one in the L2, and with empty L1s. */
+static void start_with_lines_in_l2(struct fixture *f, struct config_machine machine, uint64_t other) {
+    fixture_start(f, machine);
+    fixture_miss(f, 0, 100, MEM_READ, 0, 1);
+    fixture_miss(f, 0, 101, MEM_READ, other, 1);
+    mem_advance(f->mem, MEM_NEVER);
+    mem_flush_l1(f->mem, 1000);
+}
+
 /* Two SMs request two lines of one bank, both in the L2, in the same cycle. Their headers take the bank's port one
  * after the other, 115.0 to 115.25 to 115.5, and both have arrived at 116. The bank looks up one per cycle: answers
  * leave at 136 and 137, over the bank's one link: 136.0 to 140.25, 140.25 to 144.5. Crossing 5: they arrive at 145.25
@@ -132,11 +141,7 @@ static void a_refused_access_leaves_the_port_free(void **state) {
 static void a_bank_and_its_link_serve_one_after_the_other(void **state) {
     (void)state;
     struct fixture f;
-    fixture_start(&f, fixture_machine());
-    fixture_miss(&f, 0, 100, MEM_READ, 0, 1);
-    fixture_miss(&f, 0, 101, MEM_READ, 2, 1);
-    mem_advance(f.mem, MEM_NEVER);
-    mem_flush_l1(f.mem, 1000);
+    start_with_lines_in_l2(&f, fixture_machine(), 2);
     fixture_miss(&f, 0, 1100, MEM_READ, 0, 2);
     fixture_miss(&f, 1, 1100, MEM_READ, 2, 3);
     fixture_answer(&f, 2, 2, 1146);
@@ -148,11 +153,7 @@ static void a_bank_and_its_link_serve_one_after_the_other(void **state) {
 static void two_banks_work_side_by_side(void **state) {
     (void)state;
     struct fixture f;
-    fixture_start(&f, fixture_machine());
-    fixture_miss(&f, 0, 100, MEM_READ, 0, 1);
-    fixture_miss(&f, 0, 101, MEM_READ, 1, 1);
-    mem_advance(f.mem, MEM_NEVER);
-    mem_flush_l1(f.mem, 1000);
+    start_with_lines_in_l2(&f, fixture_machine(), 1);
     fixture_miss(&f, 0, 1100, MEM_READ, 0, 2);
     fixture_miss(&f, 1, 1100, MEM_READ, 1, 3);
     fixture_answer(&f, 2, 2, 1146);
@@ -165,11 +166,7 @@ static void two_banks_work_side_by_side(void **state) {
 static void the_link_into_an_sm_serves_one_after_the_other(void **state) {
     (void)state;
     struct fixture f;
-    fixture_start(&f, fixture_machine());
-    fixture_miss(&f, 0, 100, MEM_READ, 0, 1);
-    fixture_miss(&f, 0, 101, MEM_READ, 1, 1);
-    mem_advance(f.mem, MEM_NEVER);
-    mem_flush_l1(f.mem, 1000);
+    start_with_lines_in_l2(&f, fixture_machine(), 1);
     fixture_miss(&f, 0, 1100, MEM_READ, 0, 2);
     fixture_miss(&f, 0, 1101, MEM_READ, 1, 3);
     fixture_answer(&f, 2, 2, 1146);
@@ -263,11 +260,7 @@ static void a_bank_answers_loads_of_a_line_together(void **state) {
     struct fixture f;
     struct config_machine machine = fixture_machine();
     machine.slice.combine = 2;
-    fixture_start(&f, machine);
-    fixture_miss(&f, 0, 100, MEM_READ, 0, 1);
-    fixture_miss(&f, 0, 101, MEM_READ, 2, 1);
-    mem_advance(f.mem, MEM_NEVER);
-    mem_flush_l1(f.mem, 1000);
+    start_with_lines_in_l2(&f, machine, 2);
     fixture_miss(&f, 0, 1100, MEM_READ, 0, 2);
     fixture_miss(&f, 1, 1100, MEM_READ, 0, 3);
     fixture_answer(&f, 2, 2, 1146);
