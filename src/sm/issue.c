@@ -40,8 +40,8 @@ static inline void reserve(struct sm *sm, uint32_t scheduler, struct sm_slot *sl
         slot->register_ready[reg[i]] = result;
 }
 
-/* Counts the instruction's machine instructions, which occupy the scheduler. A branch that does not jump costs no
- * more. */
+/* Counts the instruction's machine instructions, which occupy the scheduler. A branch that became predicates delays its
+ * group no longer than arithmetic. */
 static inline void issue_machine_instructions(struct sm *sm, uint32_t scheduler, struct sm_slot *slot,
                                               const struct sm_timing *timing, uint64_t cycle) {
     uint32_t parts = slot->parts + timing->parts, n = parts / ISA_PARTS;
@@ -61,8 +61,9 @@ static inline void issue_machine_instructions(struct sm *sm, uint32_t scheduler,
     }
 }
 
-/* A square root of a number that is negative, zero, tiny, infinite or NaN calls a function: in ptxas 13.0 if the number
- * less 0x0d000000 is above 0x727fffff, both as integers. bench/hardware: op_sqrt_f32, where one lane has zero. */
+/* A square root of a number that is negative, zero, tiny, infinite or NaN calls a function. Code of ptxas 13.0 decides
+ * by integer arithmetic: it calls the function if the number's bits minus 0x0d000000 are above 0x727fffff.
+ * bench/hardware: op_sqrt_f32, where one lane has zero. */
 static __attribute__((noinline)) void take_slow_path(struct sm *sm, uint32_t scheduler, struct sm_slot *slot,
                                                      const struct exec_row *row, const struct exec_insn *insn,
                                                      uint32_t mask, uint64_t cycle) {
@@ -95,7 +96,7 @@ static void show_progress(struct sm *sm, uint32_t s, const struct divergence_bun
     }
 }
 
-/* The effects of an instruction with a context other than computing values. */
+/* Handles the effects of an instruction beyond the values that it computes. */
 static void follow_up(struct sm *sm, uint32_t s, const struct divergence_bundle *bundle, uint64_t cycle) {
     if (sm_has_fault(sm))
         set_fault(sm, bundle);
@@ -227,8 +228,8 @@ static inline __attribute__((always_inline)) uint32_t issue_own(struct sm *sm, u
     return lanes;
 }
 
-/* Instructions that are part of another one, or of an issue that is already paid for, issue with the one before them.
- * Their results are ready as soon as their operands are. One that needs data from memory waits for its turn. */
+/* Issues the instructions that follow and become no machine instruction of their own. Their results are ready as soon
+ * as their operands are. One that needs data from memory waits for its turn. */
 static void issue_folded(struct sm *sm, uint32_t s) {
     struct sm_slot *slot = &sm->slots.slot[s];
     struct divergence_group *group = slot->group;
@@ -257,7 +258,7 @@ static void issue_folded(struct sm *sm, uint32_t s) {
     }
 }
 
-/* Most next instructions cost a separate issue. */
+/* Returns whether issue_folded() may find an instruction. Most need an issue of their own. */
 static inline bool may_fold(const struct sm *sm, const struct divergence_group *group) {
     return sm->issues == SM_ISSUES_FOLDED && group->status == DIVERGENCE_RUNS &&
            sm->program->timing[group->pc].parts < ISA_PARTS && divergence_is_in_row(group);

@@ -160,10 +160,10 @@ static void a_warp_switches_on_an_access(void **state) {
                      44);
 }
 
-/* The paper's machine keeps a warp until it accesses the cache (Meng 2010, 3.3 and 4.5): w0 issues mov and ld in 1 and
- * 2, its data are there in 43; w1, which has the issue slot from 3 on, in 3 and 4, there in 45. w0 adds and ends in 43
- * and 44, w1 in 45 and 46. In turn, the loads are in 3 and 4 and there in 44 and 45; add in 44 and 45, ret in 46
- * and 47. */
+/* The paper's machine keeps a warp until it accesses the cache (Meng 2010, 3.3 and 4.5). w0 issues both loads in 1 and
+ * 2, and its data arrives in 43. Then w1 issues them in 3 and 4, and its data arrives in 45. w0 adds and ends in 43 and
+ * 44, w1 in 45 and 46. In turn, the warps access the cache in 3 and 4. Their data arrives in 44 and 45, they add in 44
+ * and 45, and end in 46 and 47. */
 static void an_access_alone_makes_the_greedy_scheduler_switch(void **state) {
     (void)state;
     static const char *const greedy[] = {"sm.pipeline=switch-on-access", "scheduler=gtrr", NULL};
