@@ -136,7 +136,7 @@ static void write_about_medium(FILE *file, const struct experiment_page *page) {
 static void write_head(FILE *file, const struct experiment_page *page) {
     fprintf(file,
             "# The papers' results and ours\n\n"
-            "`heddle %s --report %s` wrote this page from what it measured at size %s. Nothing is tuned to meet a\n"
+            "`heddle %s --report %s` wrote this page from its measurements at size %s. Nothing is tuned to meet a\n"
             "paper's number. A claim holds if its check is true in all variations of the runs, and mostly if it is "
             "true in more than half of them.\nA claim that does not hold is explained if its experiment names runs "
             "that show the reason (`shown_by`). Otherwise it is open.\n`heddle paper --reasons` repeats these runs. "
