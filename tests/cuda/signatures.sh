@@ -26,6 +26,6 @@ for library in libcublas.so.13 libcublasLt.so.13 libcurand.so.10; do
     symbols "$toolkit/lib64/$library" >"$work/theirs"
     symbols "$ours/$library" >"$work/ours"
     missing=$(comm -23 "$work/theirs" "$work/ours")
-    [[ -z $missing ]] || fail "$library lacks" $missing
+    [[ -z $missing ]] || fail "$library lacks" "$missing"
     (($(wc -l <"$work/ours") > 20)) || fail "$library exports too little"
 done

@@ -2,9 +2,9 @@
 # hardware.sh [BINARIES] [OUTPUT]: runs the programs of this folder on a GPU with NVIDIA's libraries and writes what they print into
 # OUTPUT (default: standard output). nvcc builds them; without it, BINARIES is a folder of programs that nvcc built elsewhere.
 set -uo pipefail
-cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")"
+cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" || exit
 binaries=${1-} output=${2:-/dev/stdout}
-declare -A libraries=([products]=-lcublas [vectors]=-lcublas [matrices]=-lcublas [random]=-lcurand [light]="-lcublasLt -lcublas")
+declare -A libraries=([products]=-lcublas [vectors]=-lcublas [matrices]=-lcublas [legacy]=-lcublas [random]=-lcurand [light]="-lcublasLt -lcublas")
 
 nvcc=$(command -v nvcc || ls /usr/local/cuda*/bin/nvcc 2>/dev/null | head -n 1)
 # The libraries may be those of a Python package.
@@ -16,7 +16,7 @@ export LD_LIBRARY_PATH=${LD_LIBRARY_PATH-}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 status=0
-for name in products vectors matrices random light; do
+for name in products vectors matrices legacy random light; do
     [[ -e $name.c ]] || continue
     program=$binaries/library_$name.nvcc
     if [[ -n $nvcc ]]; then

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# documented.sh: what docs/cuda-programs.md says of our versions of closed libraries is true: functions that it lists are not in
+# unsupported.def, and functions behind "Not:" and "except" are.
+set -euo pipefail
+cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.."
+page=docs/cuda-programs.md n=0
+
+fail() {
+    echo "documented.sh: $*" >&2
+    exit 1
+}
+
+# is_missing LIBRARY NAME: a function of this name, with or without a letter for its type, is in the list of missing functions. Names of
+# the interface before version 2, which are those of today without _v2, do not count.
+is_missing() {
+    local list=src/cublas/unsupported.def version='_v2'
+    [[ $1 == curand ]] && list=src/curand/unsupported.def
+    [[ $1 == curand || $2 == *Batched || $2 == *Ex || $2 =~ ^(geam|dgmm|syrkx|herkx|Hgemm)$ ]] && version=
+    grep -qE "^C[A-Z]+_UNSUPPORTED\($1(S|D|C)?$2$version\)" "$list"
+}
+
+# shellcheck disable=SC2016 # backquotes of Markdown
+names() { grep -oE '`[A-Za-z0-9]+`' <<<"$1" | tr -d '`' | grep -vE '^(AUX|curand_kernel)$' || true; }
+
+while IFS= read -r row; do
+    library=cublas
+    [[ $row == '| cuRAND'* ]] && library=curand
+    works=${row%%Not:*} missing=${row#*Not:}
+    excepted=$(grep -oE 'except [^;]*' <<<"$works" || true)
+    works=$(sed -E 's/except [^;]*//g' <<<"$works")
+    for name in $(names "$works"); do
+        [[ $name == cublasLt* || $name == CURAND* ]] && continue
+        ! is_missing "$library" "$name" || fail "$page lists $name, which is missing"
+        n=$((n + 1))
+    done
+    for name in $(names "$excepted $missing"); do
+        [[ $name == CURAND* ]] && continue
+        is_missing "$library" "$name" || fail "$page says that $name is missing"
+        n=$((n + 1))
+    done
+done < <(grep -E '^\| (cuBLAS|cuRAND) \|' "$page")
+((n > 25)) || fail "only $n functions found in $page"
