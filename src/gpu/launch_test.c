@@ -5,7 +5,9 @@
 
 #include <cmocka.h>
 
+#include "config/config.h"
 #include "gpu/gpu.h"
+#include "gpu/internal.h"
 
 #define HEAD ".version 7.0\n.target sm_70\n.address_size 64\n"
 
@@ -16,8 +18,10 @@ struct bench {
     struct gpu_error error;
 };
 
-static void load(struct bench *bench, const char *text) {
+/* machine: NULL for functional launches */
+static void load_on(struct bench *bench, const struct config_machine *machine, const char *text) {
     struct gpu_config config = gpu_default_config();
+    config.machine = machine;
     struct ptx_messages messages = {0};
     config.memory_bytes = 1 << 20;
     config.max_instructions = 100000;
@@ -32,6 +36,8 @@ static void load(struct bench *bench, const char *text) {
                                         .parameters = NULL};
     assert_non_null(bench->launch.kernel);
 }
+
+static void load(struct bench *bench, const char *text) { load_on(bench, NULL, text); }
 
 static void expect_failure(struct bench *bench, enum gpu_status status, const char *part) {
     assert_false(gpu_launch(bench->gpu, &bench->launch, &bench->error));
@@ -126,6 +132,25 @@ static void an_endless_loop_ends_at_the_limit(void **state) {
     gpu_free(bench.gpu);
 }
 
+/* Lowering a kernel takes longer than a short launch. */
+static void a_kernel_is_lowered_at_its_first_timed_launch(void **state) {
+    (void)state;
+    struct bench bench;
+    struct config_machine machine;
+    config_defaults(&machine);
+    load_on(&bench, &machine, HEAD ".visible .entry k()\n{ ret; }\n");
+    bench.launch.is_untimed = true;
+    assert_true(gpu_launch(bench.gpu, &bench.launch, &bench.error));
+    assert_null(bench.launch.kernel->costs);
+    bench.launch.is_untimed = false;
+    assert_true(gpu_launch(bench.gpu, &bench.launch, &bench.error));
+    const struct sm_program *costs = bench.launch.kernel->costs;
+    assert_non_null(costs);
+    assert_true(gpu_launch(bench.gpu, &bench.launch, &bench.error));
+    assert_ptr_equal(bench.launch.kernel->costs, costs);
+    gpu_free(bench.gpu);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(impossible_shapes_are_refused_with_the_limit),
@@ -133,6 +158,7 @@ int main(void) {
         cmocka_unit_test(instructions_lanes_and_divergence_are_counted),
         cmocka_unit_test(a_fault_names_kernel_block_thread_line_and_address),
         cmocka_unit_test(an_endless_loop_ends_at_the_limit),
+        cmocka_unit_test(a_kernel_is_lowered_at_its_first_timed_launch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
