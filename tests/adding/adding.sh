@@ -179,8 +179,8 @@ printf '%s\n' '# Heddle adds an average.' 'op average.u32 {=d:u32}, {a:u32}, {b:
 cover
 build/tests/table_runner tests/instructions/average.txt
 
-say "timing/options asks for a run that the option changes"
-refuses 'no run for sm.spare' tests/timing/options.sh build/bin/heddle
+say "the gate asks for a run that the option changes"
+refuses 'tests/timing/options.txt: no run that sm.spare changes' tools/gate unread
 
 say "documentation is asked for"
 documented() { tests/adding/documented.sh build/bin/heddle; }
