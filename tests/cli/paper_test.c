@@ -174,7 +174,7 @@ static void a_page_has_all_results(void **state) {
     says_of_paper("liu2023-fig1 --report -", "| [liu2023-fig1](#liu2023-fig1) | six warps");
     says_of_paper("liu2023-fig1 --report -", "| lrr | cycles | 37 | 39 | -2 | section 2.2; the rule");
     says_of_paper("liu2023-fig1 --report -", "- **explained**: LFWS is faster than loose round robin.");
-    says_of_paper("liu2023-fig1 --report -", "that the figure shows Shown by `cycles[lrr] = 37`.\n");
+    says_of_paper("liu2023-fig1 --report -", "that the figure shows. Shown by `cycles[lrr] = 37`.\n");
 }
 
 static void write_file(const char *path, const char *text) {
@@ -204,7 +204,7 @@ static void a_page_at_size_paper_has_medium_beside_it_where_they_differ(void **s
     (void)state;
     struct outcome outcome = page_of_sizes("sizes", "", "--size paper --report -");
     expect_status(&outcome, 0);
-    expect_text(outcome.out, " wrote this page from what it measured at size paper.");
+    expect_text(outcome.out, " wrote this page from its measurements at size paper.");
     expect_text(outcome.out, "At size medium, 0 of 2 claims are known and 0 have another verdict");
     expect_text(outcome.out, "- **open**: one block.");
     outcome_free(&outcome);
