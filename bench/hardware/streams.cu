@@ -196,27 +196,8 @@ static void launches() {
     print("one_spin_200000_cycles", 200000, least_us(a, [] { spin<<<1, 1, 0, a>>>(200000, nullptr, 0); }), "us");
 }
 
-/* From the end of a kernel to the start of the next in the same stream. Both are on the same SM or not: the global
- * timer covers both. */
-static void gaps(record *records) {
-    for (unsigned blocks : {1u, 132u, 1056u}) {
-        double best = 1e30;
-        for (int i = 0; i < REPEATS; i++) {
-            spin<<<1, 1, 0, a>>>(400000, nullptr, 0);
-            spin<<<blocks, 128, 0, a>>>(2000, records, 1);
-            spin<<<blocks, 128, 0, a>>>(2000, records + 2048, 2);
-            CHECK(cudaDeviceSynchronize());
-            uint64_t end = 0, start = UINT64_MAX;
-            for (unsigned k = 0; k < blocks; k++) {
-                end = records[k].end_ns > end ? records[k].end_ns : end;
-                start = records[2048 + k].start_ns < start ? records[2048 + k].start_ns : start;
-            }
-            double ns = (double)start - (double)end;
-            best = ns < best ? ns : best;
-        }
-        print("gap_same_stream", blocks, best, "ns");
-    }
-    CHECK(cudaDeviceSynchronize());
+/* A small copy between two kernels of a stream. */
+static void copy_between() {
     double kernel = least_us(a, [=] { spin<<<1, 32, 0, a>>>(20000, nullptr, 0); });
     print("kernel_alone", 20000, kernel, "us");
     print("kernel_copy_kernel_4KiB", 20000,
@@ -361,12 +342,12 @@ int main() {
     CHECK(cudaMalloc((void **)&device, MOST));
     CHECK(cudaMalloc((void **)&device2, MOST));
     record *records;
-    CHECK(cudaMallocManaged((void **)&records, MOST_RECORDS * sizeof *records));
+    CHECK(cudaHostAlloc((void **)&records, MOST_RECORDS * sizeof *records, cudaHostAllocMapped));
     spin<<<132, 256, 0, a>>>(100000000, nullptr, 0); /* the card's clocks go up */
     CHECK(cudaDeviceSynchronize());
     copies();
     launches();
-    gaps(records);
+    copy_between();
     overlap();
     dispatch(records, "dispatch_equal", 0);
     dispatch(records, "dispatch_priority", 1);
