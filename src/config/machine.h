@@ -134,6 +134,13 @@ struct config_memory {
     enum config_coherence coherence;
 };
 
+/* The link to the host, and the engines that copy over it and within the device's memory. */
+struct config_link {
+    bool is_present;
+    uint32_t latency_cycles;
+    double bytes_per_cycle, local_bytes_per_cycle;
+};
+
 /* The energy of each event, in pJ unless its name says otherwise. */
 struct config_energy {
     double fetch, integer, floating, special, register_access, result, l1, l2, crossbar_byte;
@@ -174,6 +181,7 @@ struct config_machine {
     struct config_crossbar crossbar;
     struct config_dram dram;
     struct config_memory memory;
+    struct config_link link;
     struct config_energy energy;
     struct config_limits limits;
 };

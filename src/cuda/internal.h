@@ -123,6 +123,7 @@ struct CUstream_st {
     unsigned flags;
     int priority;
     uint64_t id;
+    uint64_t end;                                             /* order.c: of its work so far */
     struct cuda_capture *capture;                             /* graph.h; NULL: work is executed, not recorded */
     CUlaunchAttributeValue attribute[CUDA_STREAM_ATTRIBUTES]; /* as the program set them; without effect */
 };
@@ -131,6 +132,7 @@ struct CUevent_st {
     struct cuda_object object;
     unsigned flags;
     bool is_recorded;
+    uint64_t cycle;               /* of the device's timeline, if the machine has one */
     uint64_t time_ns;             /* simulated */
     struct cuda_capture *capture; /* that it was recorded in last; NULL: none */
 };
@@ -218,6 +220,14 @@ struct cuda_timed_launches {
     regex_t *compiled;    /* of `kernels`; NULL: all */
 };
 
+/* Times on the device's timeline (order.c), in cycles. */
+struct cuda_order {
+    uint64_t host;         /* the program has waited for the device until then */
+    uint64_t default_end;  /* of the work of the default stream */
+    uint64_t blocking_end; /* of the streams for which the default stream waits */
+    uint64_t last_end;     /* of all work */
+};
+
 struct cuda_state {
     bool is_initialized;
     bool is_verbose;
@@ -247,6 +257,7 @@ struct cuda_state {
     uint32_t n_launches; /* recorded so far */
     uint32_t n_refused_launches;
     struct cuda_timed_launches timed;
+    struct cuda_order order;
     struct cuda_error_record *error;
     unsigned n_errors;
     const char **unsupported; /* functions without effect here that the program called or looked up */
@@ -259,6 +270,8 @@ struct cuda_call {
     struct cuda_state *state;
     struct gpu *gpu;
     struct CUctx_st *context; /* only after cuda_enter_context() */
+    CUstream stream;          /* of cuda_enter_stream(), in which its work runs */
+    uint64_t ready, end;      /* its work may start in cycle `ready` of the timeline, and has ended by `end` */
     CUresult result;
     bool is_locked;
 };
@@ -287,6 +300,21 @@ struct cuda_call cuda_enter_device(CUdevice device);
 struct cuda_call cuda_enter_context(void);
 /* The same, and the stream must exist. */
 struct cuda_call cuda_enter_stream(CUstream stream);
+
+/* ---- Order of streams on the device's timeline (order.c) --------------------------------------------------------- */
+
+/* Returns the first cycle in which new work of the stream may start. */
+uint64_t cuda_stream_ready(const struct cuda_call *call, CUstream stream);
+/* Notes that work of the stream ends then, or that it waits until then. */
+void cuda_stream_ends(const struct cuda_call *call, CUstream stream, uint64_t end);
+/* Notes that the program waits until then. */
+void cuda_host_waits(const struct cuda_call *call, uint64_t end);
+/* Adds a copy or fill of the call's stream, which may start in cycle call->ready. */
+void cuda_add_copy(struct cuda_call *call, enum gpu_work_kind kind, uint64_t bytes);
+/* Runs a launch of the call's stream, likewise. */
+bool cuda_launch_on_timeline(struct cuda_call *call, struct gpu_launch *launch, struct gpu_error *error);
+/* Records the event in the call's stream. */
+void cuda_event_record(const struct cuda_call *call, struct CUevent_st *event);
 /* Releases the lock early, before calling code of the program. */
 void cuda_unlock(struct cuda_call *call);
 void cuda_leave(struct cuda_call *call);
@@ -376,8 +404,8 @@ CUresult cuda_kernel_prepare(const struct cuda_call *call, struct cuda_kernel_wo
 CUresult cuda_kernel_run(struct cuda_call *call, const struct cuda_kernel_work *work);
 
 /* copy.c, memset.c */
-CUresult cuda_copy(const struct cuda_call *call, const CUDA_MEMCPY3D *copy);
-CUresult cuda_fill(const struct cuda_call *call, const CUDA_MEMSET_NODE_PARAMS *fill);
+CUresult cuda_copy(struct cuda_call *call, const CUDA_MEMCPY3D *copy);
+CUresult cuda_fill(struct cuda_call *call, const CUDA_MEMSET_NODE_PARAMS *fill);
 
 /* capture.c: the capture of a stream, or NULL, and the functions that record into it. cuda_capture_kernel() takes
  * ownership of the parameters. */

@@ -9,6 +9,7 @@
 #include "gpu/internal.h"
 #include "gpu/sampler.h"
 #include "gpu/timed.h"
+#include "gpu/timeline.h"
 
 struct gpu_config gpu_default_config(void) {
     return (struct gpu_config){
@@ -87,6 +88,8 @@ struct gpu *gpu_new(const struct gpu_config *config, struct gpu_error *error) {
             gpu_free(gpu);
             return NULL;
         }
+        if (config->machine->link.is_present)
+            gpu->timeline = gpu_timeline_new(&config->machine->link);
     }
     if (*config->checkpoint) {
         gpu->checkpoint = gpu_checkpoint_open(gpu, error);
@@ -111,6 +114,7 @@ void gpu_free(struct gpu *gpu) {
     while (gpu->modules)
         gpu_module_unload(gpu, gpu->modules);
     gpu_timed_free(gpu->timed);
+    gpu_timeline_free(gpu->timeline);
     gpu_checkpoint_free(gpu->checkpoint);
     gpu_memory_close(&gpu->memory);
     free(gpu->texture);
@@ -166,6 +170,22 @@ bool gpu_is_device_address(const struct gpu *gpu, uint64_t address) {
 
 uint64_t gpu_memory_used(const struct gpu *gpu) { return gpu->memory.used; }
 uint64_t gpu_time_ns(const struct gpu *gpu) { return gpu->time_ns; }
+
+uint64_t gpu_cycles_to_ns(const struct gpu *gpu, uint64_t cycles) {
+    return (uint64_t)((double)cycles / gpu->config.machine->clock_ghz);
+}
+
+bool gpu_has_timeline(const struct gpu *gpu) { return gpu->timeline != NULL; }
+
+void gpu_add_copy(struct gpu *gpu, enum gpu_work_kind kind, uint64_t bytes, uint32_t stream, uint64_t ready) {
+    const struct gpu_work *work =
+        gpu_timeline_add(gpu->timeline, &(struct gpu_work){.kind = kind, .stream = stream, .bytes = bytes}, ready);
+    gpu_timed_note_work(gpu->timed, work, NULL);
+}
+
+const struct gpu_work *gpu_timeline(const struct gpu *gpu, uint32_t *count) {
+    return gpu_timeline_work(gpu->timeline, count);
+}
 
 const struct gpu_launch_record *gpu_launches(const struct gpu *gpu, uint32_t *count) {
     *count = gpu->n_launches;

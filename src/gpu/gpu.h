@@ -221,6 +221,9 @@ struct gpu_launch {
     void *parameters; /* packed as the kernel's parameter block */
     uint32_t parameter_bytes;
     bool is_untimed; /* runs functionally even on a timed machine */
+    /* On the device's timeline: */
+    uint32_t stream;
+    uint64_t ready; /* it may start from this cycle on */
 };
 
 /* Returns false, with a status that gpu_is_refusal() knows, if the launch cannot start. gpu_launch() does this first.
@@ -235,6 +238,22 @@ bool gpu_launch(struct gpu *gpu, const struct gpu_launch *launch, struct gpu_err
 uint64_t gpu_host_clock_ns(void);
 /* Returns the simulated time since the device started, in nanoseconds. */
 uint64_t gpu_time_ns(const struct gpu *gpu);
+/* The device's timeline (timeline.c), on machines with a link to the host: when the work of a program runs. Cycles are
+ * those of the machine's clock. */
+enum gpu_work_kind { GPU_WORK_KERNEL, GPU_WORK_TO_DEVICE, GPU_WORK_TO_HOST, GPU_WORK_ON_DEVICE, GPU_WORK_FILL };
+struct gpu_work {
+    enum gpu_work_kind kind;
+    uint32_t stream;               /* 0: the default stream */
+    uint32_t launch;               /* of a kernel: its number, from 1 */
+    uint64_t bytes;                /* of a copy or fill */
+    uint64_t n_cycles, first, end; /* end: the first cycle after it */
+};
+bool gpu_has_timeline(const struct gpu *gpu);
+/* Adds a copy or fill that may start from cycle `ready` on. gpu_launch() adds kernels. */
+void gpu_add_copy(struct gpu *gpu, enum gpu_work_kind kind, uint64_t bytes, uint32_t stream, uint64_t ready);
+/* Returns all work so far, in the order of the calls; none without a timeline. */
+const struct gpu_work *gpu_timeline(const struct gpu *gpu, uint32_t *count);
+uint64_t gpu_cycles_to_ns(const struct gpu *gpu, uint64_t cycles);
 /* Returns all launches so far, in order. The totals leave out launches that ran untimed on a timed machine. */
 const struct gpu_launch_record *gpu_launches(const struct gpu *gpu, uint32_t *count);
 struct stats_counters gpu_totals(const struct gpu *gpu);

@@ -55,8 +55,9 @@ struct gpu {
     uint32_t n_listings;
     struct base_arena listing_texts;
     struct stats_counters totals;
-    struct gpu_module *modules; /* a list */
-    struct gpu_timed *timed;    /* NULL: functional */
+    struct gpu_module *modules;    /* a list */
+    struct gpu_timed *timed;       /* NULL: functional */
+    struct gpu_timeline *timeline; /* NULL: the machine has no link */
     uint64_t time_ns, start_ns;
     uint64_t n_grids;
     uint64_t next_code_address;        /* for the next program linked */

@@ -8,6 +8,7 @@
 #include "gpu/checkpoint.h"
 #include "gpu/internal.h"
 #include "gpu/timed.h"
+#include "gpu/timeline.h"
 
 struct gpu_launch_record *gpu_record_new(struct gpu *gpu) {
     if (gpu->n_launches == gpu->launch_capacity) {
@@ -99,7 +100,19 @@ static bool run(struct gpu *gpu, const struct gpu_launch *launch, uint64_t works
     return is_done ? gpu_run_children(gpu, launch->is_untimed, error) : is_done;
 }
 
-bool gpu_launch(struct gpu *gpu, const struct gpu_launch *launch, struct gpu_error *error) {
+/* Adds the launches from number `first` on to the timeline: a kernel, and those that it has launched, one after the
+ * other. */
+static void add_to_timeline(struct gpu *gpu, const struct gpu_launch *launch, uint32_t first) {
+    for (uint32_t i = first; i < gpu->n_launches; i++) {
+        const struct gpu_launch_record *record = &gpu->launch[i];
+        struct gpu_work work = {
+            .kind = GPU_WORK_KERNEL, .stream = launch->stream, .launch = i + 1, .n_cycles = record->counters.cycles};
+        if (record->is_timed)
+            gpu_timed_note_work(gpu->timed, gpu_timeline_add(gpu->timeline, &work, launch->ready), record->kernel);
+    }
+}
+
+static bool run_or_replay(struct gpu *gpu, const struct gpu_launch *launch, struct gpu_error *error) {
     *error = (struct gpu_error){.status = GPU_OK};
     if (!gpu_check_launch(gpu, launch, error))
         return false;
@@ -114,5 +127,16 @@ bool gpu_launch(struct gpu *gpu, const struct gpu_launch *launch, struct gpu_err
     bool is_done = run(gpu, launch, workspace, error);
     if (is_kept)
         gpu_checkpoint_add(gpu, error);
+    return is_done;
+}
+
+bool gpu_launch(struct gpu *gpu, const struct gpu_launch *launch, struct gpu_error *error) {
+    bool is_on_timeline = gpu->timeline && !gpu->n_nested;
+    uint32_t first = gpu->n_launches;
+    if (is_on_timeline)
+        gpu_timed_begin_work(gpu->timed, gpu_timeline_start(gpu->timeline, GPU_WORK_KERNEL, launch->ready));
+    bool is_done = run_or_replay(gpu, launch, error);
+    if (is_on_timeline)
+        add_to_timeline(gpu, launch, first);
     return is_done;
 }

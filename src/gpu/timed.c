@@ -159,6 +159,16 @@ void gpu_timed_host_access(struct gpu_timed *timed, uint64_t address, uint64_t b
         mem_warm(timed->mem, address, bytes);
 }
 
+void gpu_timed_begin_work(struct gpu_timed *timed, uint64_t first) {
+    if (timed->trace)
+        gpu_trace_shift(timed->trace, first - timed->cycle);
+}
+
+void gpu_timed_note_work(struct gpu_timed *timed, const struct gpu_work *work, const char *name) {
+    if (timed->trace)
+        gpu_trace_work(timed->trace, work, name);
+}
+
 uint64_t gpu_timed_ns(const struct gpu_timed *timed) {
     return (uint64_t)((double)timed->cycle / timed->machine.clock_ghz);
 }

@@ -17,6 +17,10 @@ void gpu_timed_host_access(struct gpu_timed *timed, uint64_t address, uint64_t b
  * new memory system, and continues from there. */
 void gpu_timed_save(struct gpu_timed *timed, struct base_bytes *state);
 void gpu_timed_load(struct gpu_timed *timed, struct base_bytes *state);
+/* With a timeline: the next launch starts in cycle `first` of it. Its events in --trace are shown there. */
+void gpu_timed_begin_work(struct gpu_timed *timed, uint64_t first);
+/* Shows work of the timeline in --trace. `name` of a kernel. */
+void gpu_timed_note_work(struct gpu_timed *timed, const struct gpu_work *work, const char *name);
 uint64_t gpu_timed_ns(const struct gpu_timed *timed); /* simulated time since the start */
 /* Returns false, with the error set, if the divergence model refuses the program. */
 bool gpu_timed_accepts(const struct gpu_timed *timed, const struct exec_program *program, struct gpu_error *error);

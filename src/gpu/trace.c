@@ -1,5 +1,6 @@
 /* Turns the reports of SMs (sm/observer.h) into events of a timeline (stats/trace.h). A process of the format is an SM,
- * a thread one of its slots. The process after the last SM is the rest of the chip: launches, DRAM. Both count from 1,
+ * a thread one of its slots. The process after the last SM is the rest of the chip: launches, DRAM. On machines with a
+ * link to the host another process follows: a thread is a stream, with its kernels and copies. Both count from 1,
  * because on Linux process and thread 0 are the idle ones, and readers may treat them so. */
 #include "gpu/trace.h"
 
@@ -27,6 +28,11 @@ struct traced_sm {
     struct counted ipc, mshrs;
 };
 
+struct traced_stream {
+    uint32_t number;
+    uint64_t end; /* of the last work in its row */
+};
+
 struct gpu_trace {
     struct gpu_trace_config config;
     struct sm_observer observer;
@@ -36,11 +42,14 @@ struct gpu_trace {
     const struct exec_program *program;
     struct sm *const *sm;
     const struct mem *mem;
+    uint64_t shift; /* of the machine's cycles, to the launch's place on the device's timeline */
     uint64_t first_cycle, next_count;
     uint64_t n_numbers;  /* of accesses and arrows */
     uint64_t last_begun; /* the cycle in which the last span that was written begins */
     struct traced_sm *traced;
     struct counted *channel;
+    struct traced_stream *stream;
+    uint32_t n_streams;
     bool is_chip_named, is_full_said, is_failure_said;
 };
 
@@ -125,7 +134,7 @@ static const char *name_at(const struct gpu_trace *trace, uint32_t pc, char *buf
 
 static void on_span(void *user, const struct sm_span *span) {
     struct gpu_trace *trace = user;
-    uint64_t first = span->first_cycle, n_cycles = span->n_cycles;
+    uint64_t first = span->first_cycle + trace->shift, n_cycles = span->n_cycles;
     char buffer[96];
     if (!has_sm(trace, span->sm) || !clip(trace, &first, &n_cycles))
         return;
@@ -140,7 +149,7 @@ static void on_span(void *user, const struct sm_span *span) {
 
 static void on_access(void *user, const struct sm_access_span *access) {
     struct gpu_trace *trace = user;
-    uint64_t first = access->first_cycle, n_cycles = access->n_cycles;
+    uint64_t first = access->first_cycle + trace->shift, n_cycles = access->n_cycles;
     char buffer[96];
     if (!has_sm(trace, access->sm) || !clip(trace, &first, &n_cycles))
         return;
@@ -156,10 +165,11 @@ static void on_access(void *user, const struct sm_access_span *access) {
 
 static void on_move(void *user, const struct sm_move *move) {
     struct gpu_trace *trace = user;
-    if (!has_sm(trace, move->sm) || !has_cycle(trace, move->cycle))
+    uint64_t cycle = move->cycle + trace->shift;
+    if (!has_sm(trace, move->sm) || !has_cycle(trace, cycle))
         return;
     stats_trace_arrow(trace->file, ++trace->n_numbers, move->is_merge ? "merge" : "split",
-                      track_of(trace, move->sm, move->from), track_of(trace, move->sm, move->to), move->cycle);
+                      track_of(trace, move->sm, move->from), track_of(trace, move->sm, move->to), cycle);
 }
 
 /* ---- Counters ---------------------------------------------------------------------------------------------------- */
@@ -193,7 +203,7 @@ static void count_all(struct gpu_trace *trace, uint64_t cycle) {
 }
 
 void gpu_trace_advance(struct gpu_trace *trace, uint64_t cycle) {
-    for (; cycle >= trace->next_count; trace->next_count += COUNT_EVERY)
+    for (; cycle + trace->shift >= trace->next_count; trace->next_count += COUNT_EVERY)
         if (has_cycle(trace, trace->next_count))
             count_all(trace, trace->next_count - COUNT_EVERY + 1);
 }
@@ -208,8 +218,8 @@ void gpu_trace_begin(struct gpu_trace *trace, uint32_t number, const struct exec
     trace->program = program;
     trace->sm = sm;
     trace->mem = mem;
-    trace->first_cycle = cycle + 1;
-    trace->next_count = cycle + COUNT_EVERY;
+    trace->first_cycle = cycle + trace->shift + 1;
+    trace->next_count = cycle + trace->shift + COUNT_EVERY;
     if (!trace->channel) {
         trace->n_channels = n_channels;
         trace->channel = base_allocate(n_channels, sizeof *trace->channel);
@@ -219,7 +229,7 @@ void gpu_trace_begin(struct gpu_trace *trace, uint32_t number, const struct exec
 }
 
 void gpu_trace_end(struct gpu_trace *trace, uint64_t cycle) {
-    uint64_t first = trace->first_cycle, n_cycles = cycle + 1 - first;
+    uint64_t first = trace->first_cycle, n_cycles = cycle + trace->shift + 1 - first;
     gpu_trace_advance(trace, cycle);
     const struct stats_argument arguments[] = {{"launch", trace->launch}, {NULL, 0}};
     if (clip(trace, &first, &n_cycles))
@@ -233,6 +243,54 @@ void gpu_trace_end(struct gpu_trace *trace, uint64_t cycle) {
         fprintf(stderr, "heddle: '%s' has reached its limit of %" PRIu64 " bytes and ends at cycle %" PRIu64 "\n",
                 trace->config.path, trace->config.most_bytes, trace->last_begun);
     trace->is_full_said = stats_trace_is_full(trace->file);
+}
+
+/* ---- Streams ----------------------------------------------------------------------------------------------------- */
+
+static struct stats_track streams(const struct gpu_trace *trace, uint32_t row) {
+    return (struct stats_track){process_of(trace->n_sms + 1), row + 1};
+}
+
+static uint32_t row_of(struct gpu_trace *trace, uint32_t number) {
+    char name[40];
+    for (uint32_t i = 0; i < trace->n_streams; i++)
+        if (trace->stream[i].number == number)
+            return i;
+    uint32_t row = trace->n_streams++;
+    trace->stream = base_grow(trace->stream, trace->n_streams, sizeof *trace->stream);
+    trace->stream[row] = (struct traced_stream){.number = number};
+    if (row == 0)
+        stats_trace_name_process(trace->file, streams(trace, row).process, "streams");
+    snprintf(name, sizeof name, number ? "stream %u" : "default stream", number);
+    stats_trace_name_thread(trace->file, streams(trace, row), name);
+    return row;
+}
+
+void gpu_trace_shift(struct gpu_trace *trace, uint64_t cycles) { trace->shift = cycles; }
+
+/* Branches of a graph run at the same time in one stream. The spans of such work may overlap. */
+void gpu_trace_work(struct gpu_trace *trace, const struct gpu_work *work, const char *kernel) {
+    static const char *const names[] = {[GPU_WORK_TO_DEVICE] = "copy to device",
+                                        [GPU_WORK_TO_HOST] = "copy to host",
+                                        [GPU_WORK_ON_DEVICE] = "copy",
+                                        [GPU_WORK_FILL] = "fill"};
+    uint64_t first = work->first + 1, n_cycles = work->n_cycles;
+    bool is_kernel = work->kind == GPU_WORK_KERNEL;
+    const struct stats_argument arguments[] = {{is_kernel ? "launch" : "bytes", is_kernel ? work->launch : work->bytes},
+                                               {NULL, 0}};
+    if (!clip(trace, &first, &n_cycles))
+        return;
+    uint32_t row = row_of(trace, work->stream);
+    struct stats_track track = streams(trace, row);
+    const char *name = is_kernel ? kernel : names[work->kind];
+    if (work->first >= trace->stream[row].end)
+        stats_trace_span(trace->file, track, name, first, n_cycles, arguments);
+    else
+        stats_trace_overlapping_span(trace->file, track.process, ++trace->n_numbers, "graph", name, first, n_cycles,
+                                     arguments);
+    if (work->end > trace->stream[row].end)
+        trace->stream[row].end = work->end;
+    stats_trace_flush(trace->file);
 }
 
 /* ---- The life of a trace ----------------------------------------------------------------------------------------- */
@@ -258,6 +316,7 @@ void gpu_trace_free(struct gpu_trace *trace) {
     stats_trace_close(trace->file);
     free(trace->traced);
     free(trace->channel);
+    free(trace->stream);
     free(trace);
 }
 

@@ -17,6 +17,10 @@ const struct sm_observer *gpu_trace_observer(const struct gpu_trace *trace);
  * may be new. */
 void gpu_trace_begin(struct gpu_trace *trace, uint32_t number, const struct exec_program *program, struct sm *const *sm,
                      const struct mem *mem, uint64_t cycle);
+/* From now on events are shown this many cycles later: the launch's place on the device's timeline. */
+void gpu_trace_shift(struct gpu_trace *trace, uint64_t cycles);
+/* Adds a kernel or copy to the row of its stream. */
+void gpu_trace_work(struct gpu_trace *trace, const struct gpu_work *work, const char *kernel);
 /* Everything up to `cycle` has happened: writes the counters that are due. */
 void gpu_trace_advance(struct gpu_trace *trace, uint64_t cycle);
 /* Ends the launch and completes the file. */

@@ -79,6 +79,14 @@ struct report_listing {
     } * line;
 };
 
+/* A kernel or copy on the device's timeline. */
+struct report_work {
+    const char *kind;
+    uint32_t stream, launch; /* launch: the number of a kernel, from 1; 0: a copy */
+    uint64_t bytes;
+    uint64_t first, end; /* cycles from the start of the program */
+};
+
 struct report_run {
     const char *program;
     const char *size;                   /* NULL if the program has no sizes */
@@ -100,6 +108,8 @@ struct report_run {
     unsigned n_profiles;
     struct report_listing *listing;
     unsigned n_listings;
+    struct report_work *work; /* on machines with a link to the host */
+    unsigned n_work;
     /* Recorded only for the page: report_write_json() and report_write_comparison_json() leave it out. */
     struct {
         bool samples, branches, lines;

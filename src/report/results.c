@@ -79,6 +79,22 @@ static void read_missing(struct report_run *run, const json_t *array, struct bas
         run->missing[i] = copy_text(arena, json_array_get(array, i), "?");
 }
 
+static void read_timeline(struct report_run *run, const json_t *array, struct base_arena *arena) {
+    run->n_work = (unsigned)json_array_size(array);
+    run->work = BASE_ARENA_ARRAY(arena, struct report_work, run->n_work);
+    for (unsigned i = 0; i < run->n_work; i++) {
+        const json_t *object = json_array_get(array, i);
+        run->work[i] = (struct report_work){
+            .kind = copy_text(arena, json_object_get(object, "kind"), ""),
+            .stream = (uint32_t)json_integer_value(json_object_get(object, "stream")),
+            .launch = (uint32_t)json_integer_value(json_object_get(object, "launch")),
+            .bytes = (uint64_t)json_integer_value(json_object_get(object, "bytes")),
+            .first = (uint64_t)json_integer_value(json_object_get(object, "first")),
+            .end = (uint64_t)json_integer_value(json_object_get(object, "end")),
+        };
+    }
+}
+
 bool report_read(struct report_run *run, const char *path, struct base_arena *arena, struct base_diag *diag) {
     struct stat about;
     if (stat(path, &about) != 0 || about.st_size == 0)
@@ -94,6 +110,7 @@ bool report_read(struct report_run *run, const char *path, struct base_arena *ar
     run->host_seconds = json_number_value(json_object_get(json_object_get(object, "host"), "seconds"));
     read_errors(run, json_object_get(object, "errors"), arena);
     read_missing(run, json_object_get(object, "missing_functions"), arena);
+    read_timeline(run, json_object_get(object, "timeline"), arena);
     char *threads = base_arena_printf(arena, "%s.threads", path);
     bool is_good = report_read_profiles(run, json_object_get(object, "profiles"), threads, arena, diag);
     report_read_listings(run, json_object_get(object, "listings"), arena);

@@ -111,6 +111,23 @@ static void add_limit(json_t *object, const struct report_run *run) {
                                   advice.next, "share_of_peak", units));
 }
 
+/* Kernels and copies in the order of the calls, in cycles from the start of the program. */
+static json_t *timeline_json(const struct report_run *run) {
+    json_t *array = json_array();
+    for (unsigned i = 0; i < run->n_work; i++) {
+        const struct report_work *work = &run->work[i];
+        json_t *object = json_pack("{s:s, s:I}", "kind", work->kind, "stream", (json_int_t)work->stream);
+        if (work->launch)
+            json_object_set_new(object, "launch", json_integer((json_int_t)work->launch));
+        else
+            json_object_set_new(object, "bytes", json_integer((json_int_t)work->bytes));
+        json_object_set_new(object, "first", json_integer((json_int_t)work->first));
+        json_object_set_new(object, "end", json_integer((json_int_t)work->end));
+        json_array_append_new(array, object);
+    }
+    return array;
+}
+
 json_t *report_run_json(const struct report_run *run, bool has_host, bool is_page) {
     json_t *object = json_object(), *total = json_object();
     json_object_set_new(object, "heddle", json_string(HEDDLE_VERSION));
@@ -137,6 +154,8 @@ json_t *report_run_json(const struct report_run *run, bool has_host, bool is_pag
         json_object_set_new(object, "lines", report_listings_json(run));
     if (has_host)
         json_object_set_new(object, "host", host_json(run));
+    if (has_host && run->n_work)
+        json_object_set_new(object, "timeline", timeline_json(run));
     if (run->target && run->total.counters.cycles)
         add_limit(object, run);
     return object;

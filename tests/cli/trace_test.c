@@ -131,15 +131,26 @@ struct sums {
     double memory, dependency, fetch, barrier, ready;
 };
 
+/* Returns the process whose tracks are streams, or 0. */
+static json_int_t process_of_streams(const struct timeline *timeline) {
+    size_t i;
+    const json_t *event;
+    json_array_foreach(timeline->events, i, event) if (strcmp(text(event, "name"), "process_name") == 0 &&
+                                                       strcmp(text(json_object_get(event, "args"), "name"),
+                                                              "streams") == 0) return (json_int_t)number(event, "pid");
+    return 0;
+}
+
 static struct sums add_up(const struct timeline *timeline) {
     struct sums sums = {0};
+    json_int_t streams = process_of_streams(timeline);
     size_t i;
     const json_t *event;
     json_array_foreach(timeline->events, i, event) {
         const char *name = text(event, "name");
         const json_t *args = json_object_get(event, "args");
         sums.n_accesses += text(event, "ph")[0] == 'b';
-        if (text(event, "ph")[0] != 'X')
+        if (text(event, "ph")[0] != 'X' || json_integer_value(json_object_get(event, "pid")) == streams)
             continue;
         if (json_object_get(args, "lanes")) {
             sums.n_issued++;
@@ -255,6 +266,42 @@ static void arrows_join_spans(void **state) {
     }
 }
 
+/* h200 has a link to the host: the copies of vecadd are in the row of its stream, and its kernel is there when the chip
+ * runs it. */
+static void streams_have_rows(void **state) {
+    (void)state;
+    enum { CHIP = 133, STREAMS = 134 }; /* processes 1 to 132 are the SMs */
+    struct outcome outcome = heddle("run vecadd -m h200 --size small -q --trace-sms 0 --trace %s/rows.json", scratch());
+    expect_status(&outcome, 0);
+    struct timeline timeline = read_timeline("rows.json");
+    double launched = -1, kernel = -2, end = 0;
+    unsigned n_to_device = 0, n_to_host = 0;
+    size_t i;
+    const json_t *event;
+    json_array_foreach(timeline.events, i, event) {
+        json_int_t process = json_integer_value(json_object_get(event, "pid"));
+        if (text(event, "ph")[0] != 'X' || process < CHIP)
+            continue;
+        if (process == CHIP) {
+            launched = number(event, "ts");
+            continue;
+        }
+        assert_int_equal(process, STREAMS);
+        assert_true(number(event, "ts") >= end); /* one after the other */
+        end = number(event, "ts") + number(event, "dur");
+        if (strcmp(text(event, "name"), "copy to device") == 0)
+            n_to_device++;
+        else if (strcmp(text(event, "name"), "copy to host") == 0)
+            n_to_host++;
+        else
+            kernel = number(event, "ts");
+    }
+    assert_true(n_to_device >= 2 && n_to_host == 1);
+    assert_true(kernel == launched);
+    timeline_free(&timeline);
+    outcome_free(&outcome);
+}
+
 static void cycles_and_sms_bound_it(void **state) {
     (void)state;
     enum { CHIP = 16 }; /* processes 1 to 15 are the SMs of gtx480 */
@@ -324,6 +371,7 @@ int main(void) {
         cmocka_unit_test(the_spans_are_the_instructions_and_the_stalls),
         cmocka_unit_test(a_timeline_changes_no_statistic),
         cmocka_unit_test(arrows_join_spans),
+        cmocka_unit_test(streams_have_rows),
         cmocka_unit_test(cycles_and_sms_bound_it),
         cmocka_unit_test(its_size_bounds_it),
         cmocka_unit_test(wrong_bounds_are_told),

@@ -276,10 +276,11 @@ CUresult cuCtxGetApiVersion(CUcontext context, unsigned *version) {
     return CUDA_SUCCESS;
 }
 
-/* Every call has finished its work when it returns, so there is nothing to wait for. Only an error is reported. */
+/* Every call has done its work when it returns. Only time passes here, and an error is reported. */
 CUresult cuCtxSynchronize(void) {
-    CUDA_CALL call = cuda_enter_context();
-    return call.result;
+    CUDA_ENTER(call, cuda_enter_context());
+    cuda_host_waits(&call, call.state->order.last_end);
+    return CUDA_SUCCESS;
 }
 
 CUresult cuCtxSynchronize_v2(CUcontext context) {

@@ -25,6 +25,7 @@ struct CUgraphNode_st {
     struct CUgraphNode_st **dependency;
     size_t n_dependencies;
     bool is_placed; /* while nodes are put in order */
+    uint64_t end;   /* of its work in the last launch, on the device's timeline */
     union {
         struct cuda_kernel_work kernel; /* parameters: own memory */
         CUDA_MEMCPY3D copy;

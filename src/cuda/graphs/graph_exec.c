@@ -139,56 +139,80 @@ CUresult cuGraphExecUpdate(CUgraphExec executable, CUgraph graph, CUgraphExecUpd
 
 /* ---- Launch ------------------------------------------------------------------------------------------------------ */
 
-static CUresult run_graph(struct CUgraph_st *graph, struct CUgraphNode_st *const *order, CUstream stream);
+static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
-static CUresult run_child(struct CUgraph_st *child, CUstream stream) {
+static CUresult run_graph(struct CUgraph_st *graph, struct CUgraphNode_st *const *order, CUstream stream,
+                          uint64_t ready);
+
+static CUresult run_child(struct CUgraphNode_st *node, CUstream stream, uint64_t ready) {
+    struct CUgraph_st *child = node->child;
     struct CUgraphNode_st **order = put_in_order(child);
-    CUresult result = order ? run_graph(child, order, stream) : CUDA_ERROR_INVALID_VALUE;
+    CUresult result = order ? run_graph(child, order, stream, ready) : CUDA_ERROR_INVALID_VALUE;
+    for (size_t i = 0; i < child->n_nodes; i++)
+        node->end = later(node->end, child->node[i]->end);
     free(order);
     return result;
 }
 
-static CUresult run_node(struct CUgraphNode_st *node, CUstream stream) {
-    if (node->type == CU_GRAPH_NODE_TYPE_GRAPH)
-        return run_child(node->child, stream);
-    CUDA_CALL call = cuda_enter_stream(stream);
-    if (call.result != CUDA_SUCCESS || node->is_disabled)
-        return call.result;
+/* Does the node's work. On the timeline it may start in cycle call->ready, and ends in cycle call->end. */
+static CUresult do_work(struct cuda_call *call, struct CUgraphNode_st *node) {
     struct CUevent_st *event;
     switch (node->type) {
     case CU_GRAPH_NODE_TYPE_KERNEL:
-        return cuda_find_function(&call, node->kernel.function)
-                   ? cuda_kernel_run(&call, &node->kernel)
+        return cuda_find_function(call, node->kernel.function)
+                   ? cuda_kernel_run(call, &node->kernel)
                    : CUDA_ERROR_INVALID_HANDLE; /* its module has been unloaded */
     case CU_GRAPH_NODE_TYPE_MEMCPY:
-        return cuda_copy(&call, &node->copy);
+        return cuda_copy(call, &node->copy);
     case CU_GRAPH_NODE_TYPE_MEMSET:
-        return cuda_fill(&call, &node->fill);
+        return cuda_fill(call, &node->fill);
     case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
-        return cuda_graph_run_allocation(&call, node);
+        return cuda_graph_run_allocation(call, node);
     case CU_GRAPH_NODE_TYPE_MEM_FREE:
-        return cuda_graph_run_free(&call, node);
+        return cuda_graph_run_free(call, node);
     case CU_GRAPH_NODE_TYPE_HOST:
-        cuda_unlock(&call);
+        cuda_unlock(call);
         node->host.fn(node->host.userData);
         return CUDA_SUCCESS;
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
-        event = cuda_object_find(&call, node->event, CUDA_KIND_EVENT);
+        event = cuda_object_find(call, node->event, CUDA_KIND_EVENT);
         if (!event)
             return CUDA_ERROR_INVALID_HANDLE;
-        event->is_recorded = true;
-        event->time_ns = gpu_time_ns(call.gpu);
+        cuda_event_record(call, event);
+        return CUDA_SUCCESS;
+    case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+        event = cuda_object_find(call, node->event, CUDA_KIND_EVENT);
+        call->end = event ? later(call->ready, event->cycle) : call->ready;
+        cuda_stream_ends(call, call->stream, call->end);
         return CUDA_SUCCESS;
     default:
         return CUDA_SUCCESS;
     }
 }
 
+/* The node's work may start in cycle `ready` of the timeline. */
+static CUresult run_node(struct CUgraphNode_st *node, CUstream stream, uint64_t ready) {
+    node->end = ready;
+    if (node->type == CU_GRAPH_NODE_TYPE_GRAPH)
+        return run_child(node, stream, ready);
+    CUDA_CALL call = cuda_enter_stream(stream);
+    if (call.result != CUDA_SUCCESS || node->is_disabled)
+        return call.result;
+    call.ready = call.end = ready;
+    CUresult result = do_work(&call, node);
+    node->end = call.end;
+    return result;
+}
+
 /* Host functions run without the lock. A program that destroys a graph while it runs has undefined behaviour with any
  * driver. */
-static CUresult run_graph(struct CUgraph_st *graph, struct CUgraphNode_st *const *order, CUstream stream) {
+static CUresult run_graph(struct CUgraph_st *graph, struct CUgraphNode_st *const *order, CUstream stream,
+                          uint64_t ready) {
     for (size_t i = 0; i < graph->n_nodes; i++) {
-        CUresult result = run_node(order[i], stream);
+        uint64_t start = ready;
+        for (size_t k = 0; k < order[i]->n_dependencies; k++)
+            start = later(start, order[i]->dependency[k]->end);
+        CUresult result = run_node(order[i], stream, start);
         if (result != CUDA_SUCCESS)
             return result;
     }
@@ -201,8 +225,10 @@ static CUresult check(CUgraphExec executable, CUstream stream) {
 }
 
 /* In a captured stream the graph becomes a child of the one that is recorded. */
-static CUresult prepare_launch(const struct CUgraphExec_st *executable, CUstream stream, bool *is_captured) {
+static CUresult prepare_launch(const struct CUgraphExec_st *executable, CUstream stream, bool *is_captured,
+                               uint64_t *ready) {
     CUDA_CALL call = cuda_enter_stream(stream);
+    *ready = call.ready;
     struct cuda_capture *capture = cuda_capture_of(&call, stream);
     *is_captured = capture != NULL;
     if (!capture && executable->flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH)
@@ -217,8 +243,9 @@ CUresult cuGraphLaunch(CUgraphExec executable, CUstream stream) {
     if (result != CUDA_SUCCESS)
         return result;
     bool is_captured;
-    result = prepare_launch(executable, stream, &is_captured);
-    return is_captured ? result : run_graph(executable->graph, executable->order, stream);
+    uint64_t ready;
+    result = prepare_launch(executable, stream, &is_captured, &ready);
+    return is_captured ? result : run_graph(executable->graph, executable->order, stream, ready);
 }
 
 CUDA_ALIAS(cuGraphLaunch_ptsz, cuGraphLaunch);

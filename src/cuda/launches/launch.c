@@ -134,7 +134,7 @@ static CUresult run(struct cuda_call *call, const struct cuda_kernel_work *work,
     struct gpu_error error = {.status = GPU_OK};
     launch.is_untimed = !is_to_be_timed(call->state, function);
     cuda_interrupt_defer(true);
-    bool is_done = gpu_launch(call->gpu, &launch, &error);
+    bool is_done = cuda_launch_on_timeline(call, &launch, &error);
     bool is_refused = !is_done && gpu_is_refusal(error.status);
     function->n_launches += !is_refused;
     cuda_interrupt_defer(false);
@@ -220,8 +220,8 @@ static void record_event(struct cuda_call *call, CUevent handle) {
     struct CUevent_st *event = cuda_object_find(call, handle, CUDA_KIND_EVENT);
     if (!event)
         return;
-    event->is_recorded = true;
-    event->time_ns = gpu_time_ns(call->gpu);
+    call->ready = cuda_stream_ready(call, call->stream);
+    cuda_event_record(call, event);
 }
 
 static void record_events(struct cuda_call *call, const CUlaunchConfig *config) {

@@ -1,7 +1,8 @@
 /* Copies between host memory, device memory and arrays, in one, two and three dimensions.
  *
- * A copy, even an asynchronous one, is finished when its call returns; the API allows that order. A host address in the
- * device's arena may be passed as a host pointer, as with unified addressing. */
+ * A copy, even an asynchronous one, is done when its call returns; the API allows that order. On the device's timeline
+ * the program waits for a synchronous copy, and for one from or to host memory that is not pinned. A host address in
+ * the device's arena may be passed as a host pointer, as with unified addressing. */
 #include "cuda/internal.h"
 
 #include <string.h>
@@ -95,7 +96,40 @@ static bool find_place(const struct cuda_call *call, const struct side *side, co
     return place->first != NULL;
 }
 
-static CUresult copy_box(const struct cuda_call *call, const struct side *to, const struct side *from,
+/* Where memory is. */
+enum home { HOME_DEVICE, HOME_PINNED, HOME_PAGEABLE };
+
+static enum home home_of(const struct cuda_call *call, const struct side *side) {
+    bool is_host = side->type == CU_MEMORYTYPE_HOST;
+    uint64_t address = is_host ? (uintptr_t)side->host : side->device;
+    if (side->type == CU_MEMORYTYPE_ARRAY)
+        return HOME_DEVICE;
+    const struct cuda_allocation *found =
+        !is_host || gpu_is_unified(call->gpu) ? cuda_find_allocation(call, address) : NULL;
+    if (!found && side->type != CU_MEMORYTYPE_DEVICE)
+        found = cuda_find_host_memory(call, address);
+    if (!found)
+        return side->type == CU_MEMORYTYPE_DEVICE ? HOME_DEVICE : HOME_PAGEABLE;
+    return found->kind == CUDA_MEMORY_HOST ? HOME_PINNED : HOME_DEVICE;
+}
+
+/* Puts the copy on the device's timeline. */
+static void take_time(struct cuda_call *call, const struct side *to, const struct side *from, const struct box *box) {
+    if (!gpu_has_timeline(call->gpu))
+        return;
+    enum home target = home_of(call, to), source = home_of(call, from);
+    if (target != HOME_DEVICE && source != HOME_DEVICE)
+        return; /* the host does it */
+    cuda_add_copy(call,
+                  target != HOME_DEVICE   ? GPU_WORK_TO_HOST
+                  : source != HOME_DEVICE ? GPU_WORK_TO_DEVICE
+                                          : GPU_WORK_ON_DEVICE,
+                  (uint64_t)box->width * box->height * box->depth);
+    if (target == HOME_PAGEABLE || source == HOME_PAGEABLE)
+        cuda_host_waits(call, call->end);
+}
+
+static CUresult copy_box(struct cuda_call *call, const struct side *to, const struct side *from,
                          const struct box *box) {
     struct place target, source;
     if (!box->width || !box->height || !box->depth)
@@ -112,6 +146,7 @@ static CUresult copy_box(const struct cuda_call *call, const struct side *to, co
         for (size_t y = 0; y < box->height; y++)
             memmove(target.first + z * target.slice + y * target.pitch,
                     source.first + z * source.slice + y * source.pitch, box->width);
+    take_time(call, to, from, box);
     return CUDA_SUCCESS;
 }
 
@@ -167,6 +202,11 @@ static struct side array_side(CUarray array, size_t offset) {
     return (struct side){.type = CU_MEMORYTYPE_ARRAY, .array = array, .x = offset};
 }
 
+/* The end of a synchronous copy in the default stream: the program waits for it. Copies within the device do not end
+ * so.
+ */
+static CUresult wait_after(CUresult result) { return result == CUDA_SUCCESS ? cuStreamSynchronize(NULL) : result; }
+
 static CUresult copy_bytes(CUstream stream, struct side to, struct side from, size_t bytes) {
     CUDA_ENTER(call, cuda_enter_stream(stream));
     const struct box box = {bytes, 1, 1};
@@ -177,21 +217,25 @@ CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream 
     return copy_bytes(stream, any_side(to), any_side(from), bytes);
 }
 
-CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes) { return cuMemcpyAsync(to, from, bytes, NULL); }
+CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
+    return wait_after(cuMemcpyAsync(to, from, bytes, NULL));
+}
 
 CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t bytes, CUstream stream) {
     return copy_bytes(stream, device_side(to), host_side(from), bytes);
 }
 
 CUresult cuMemcpyHtoD(CUdeviceptr to, const void *from, size_t bytes) {
-    return cuMemcpyHtoDAsync(to, from, bytes, NULL);
+    return wait_after(cuMemcpyHtoDAsync(to, from, bytes, NULL));
 }
 
 CUresult cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t bytes, CUstream stream) {
     return copy_bytes(stream, host_side(to), device_side(from), bytes);
 }
 
-CUresult cuMemcpyDtoH(void *to, CUdeviceptr from, size_t bytes) { return cuMemcpyDtoHAsync(to, from, bytes, NULL); }
+CUresult cuMemcpyDtoH(void *to, CUdeviceptr from, size_t bytes) {
+    return wait_after(cuMemcpyDtoHAsync(to, from, bytes, NULL));
+}
 
 CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
     return copy_bytes(stream, device_side(to), device_side(from), bytes);
@@ -214,7 +258,7 @@ CUresult cuMemcpyHtoAAsync(CUarray to, size_t offset, const void *from, size_t b
 }
 
 CUresult cuMemcpyHtoA(CUarray to, size_t offset, const void *from, size_t bytes) {
-    return cuMemcpyHtoAAsync(to, offset, from, bytes, NULL);
+    return wait_after(cuMemcpyHtoAAsync(to, offset, from, bytes, NULL));
 }
 
 CUresult cuMemcpyAtoHAsync(void *to, CUarray from, size_t offset, size_t bytes, CUstream stream) {
@@ -222,7 +266,7 @@ CUresult cuMemcpyAtoHAsync(void *to, CUarray from, size_t offset, size_t bytes, 
 }
 
 CUresult cuMemcpyAtoH(void *to, CUarray from, size_t offset, size_t bytes) {
-    return cuMemcpyAtoHAsync(to, from, offset, bytes, NULL);
+    return wait_after(cuMemcpyAtoHAsync(to, from, offset, bytes, NULL));
 }
 
 CUresult cuMemcpyAtoA(CUarray to, size_t to_offset, CUarray from, size_t from_offset, size_t bytes) {
@@ -269,11 +313,11 @@ CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D *copy, CUstream stream) {
     return copy_in(&call, stream, &to, &from, &box);
 }
 
-CUresult cuMemcpy2D(const CUDA_MEMCPY2D *copy) { return cuMemcpy2DAsync(copy, NULL); }
+CUresult cuMemcpy2D(const CUDA_MEMCPY2D *copy) { return wait_after(cuMemcpy2DAsync(copy, NULL)); }
 
-CUresult cuMemcpy2DUnaligned(const CUDA_MEMCPY2D *copy) { return cuMemcpy2DAsync(copy, NULL); }
+CUresult cuMemcpy2DUnaligned(const CUDA_MEMCPY2D *copy) { return cuMemcpy2D(copy); }
 
-CUresult cuda_copy(const struct cuda_call *call, const CUDA_MEMCPY3D *copy) {
+CUresult cuda_copy(struct cuda_call *call, const CUDA_MEMCPY3D *copy) {
     const struct side from = {copy->srcMemoryType, copy->srcHost, copy->srcDevice, copy->srcArray, copy->srcXInBytes,
                               copy->srcY,          copy->srcZ,    copy->srcPitch,  copy->srcHeight};
     const struct side to = {copy->dstMemoryType, copy->dstHost, copy->dstDevice, copy->dstArray, copy->dstXInBytes,
@@ -290,7 +334,7 @@ CUresult cuMemcpy3DAsync(const CUDA_MEMCPY3D *copy, CUstream stream) {
     return capture ? cuda_capture_copy(&call, capture, copy) : cuda_copy(&call, copy);
 }
 
-CUresult cuMemcpy3D(const CUDA_MEMCPY3D *copy) { return cuMemcpy3DAsync(copy, NULL); }
+CUresult cuMemcpy3D(const CUDA_MEMCPY3D *copy) { return wait_after(cuMemcpy3DAsync(copy, NULL)); }
 
 /* The two structures differ only in the contexts, which take the place of reserved pointers. */
 _Static_assert(sizeof(CUDA_MEMCPY3D) == sizeof(CUDA_MEMCPY3D_PEER), "same layout");

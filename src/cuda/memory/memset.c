@@ -12,7 +12,7 @@ static void fill_line(unsigned char *line, uint32_t value, unsigned bytes, size_
         memcpy(line + i * bytes, &value, bytes); /* the low bytes: hosts of this project are little-endian */
 }
 
-CUresult cuda_fill(const struct cuda_call *call, const CUDA_MEMSET_NODE_PARAMS *fill) {
+CUresult cuda_fill(struct cuda_call *call, const CUDA_MEMSET_NODE_PARAMS *fill) {
     unsigned bytes = fill->elementSize;
     size_t line, total;
     if (!fill->width || !fill->height)
@@ -29,6 +29,7 @@ CUresult cuda_fill(const struct cuda_call *call, const CUDA_MEMSET_NODE_PARAMS *
                            total, fill->dst);
     for (size_t y = 0; y < fill->height; y++)
         fill_line(first + y * fill->pitch, fill->value, bytes, fill->width);
+    cuda_add_copy(call, GPU_WORK_FILL, (uint64_t)line * fill->height);
     return CUDA_SUCCESS;
 }
 

@@ -9,7 +9,10 @@
  *                  "branches": [{"line", "executed", "diverged"}, ...]}, ...],
  *    "listings": [{"name", "launches",                     with "lines" in HEDDLE_CONFIG, by kernel
  *                  "lines": [{"line", "text", "file", "source_line", counters...}, ...]}, ...],
- *    "host": {"seconds", "warp_instructions_per_second"}}
+ *    "host": {"seconds", "warp_instructions_per_second"},
+ *    "timeline": [{"kind", "stream", "launch" of a kernel or "bytes" of a copy, "first", "end"}, ...]}
+ *
+ * Only machines with a link to the host have a timeline. Its cycles count from the start of the program.
  *
  * With profiles there is a second file, of the same name and ".threads": for each profile, in order, the instructions
  * of every thread and its divergences, as numbers of 32 bits in the host's order of bytes.
@@ -174,6 +177,25 @@ static json_t *host(const struct cuda_state *state) {
                      seconds > 0 ? instructions / seconds : 0.0);
 }
 
+static json_t *timeline(const struct cuda_state *state) {
+    static const char *const kinds[] = {[GPU_WORK_KERNEL] = "kernel",
+                                        [GPU_WORK_TO_DEVICE] = "to_device",
+                                        [GPU_WORK_TO_HOST] = "to_host",
+                                        [GPU_WORK_ON_DEVICE] = "on_device",
+                                        [GPU_WORK_FILL] = "fill"};
+    uint32_t count;
+    const struct gpu_work *work = gpu_timeline(state->gpu, &count);
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < count; i++) {
+        bool is_kernel = work[i].kind == GPU_WORK_KERNEL;
+        json_array_append_new(list, json_pack("{s:s,s:I,s:I,s:I,s:I}", "kind", kinds[work[i].kind], "stream",
+                                              (json_int_t)work[i].stream, is_kernel ? "launch" : "bytes",
+                                              (json_int_t)(is_kernel ? work[i].launch : work[i].bytes), "first",
+                                              (json_int_t)work[i].first, "end", (json_int_t)work[i].end));
+    }
+    return list;
+}
+
 static json_t *profiles(const struct cuda_state *state) {
     uint32_t count;
     const struct gpu_profile *profile = gpu_profiles(state->gpu, &count);
@@ -282,6 +304,8 @@ void cuda_results_write(struct cuda_state *state) {
     if (gpu_config(state->gpu)->records_lines)
         json_object_set_new(results, "listings", listings(state));
     json_object_set_new(results, "host", host(state));
+    if (gpu_has_timeline(state->gpu))
+        json_object_set_new(results, "timeline", timeline(state));
     replace_file(state->results_path, results, state);
     json_decref(results);
     state->n_written = state->n_changes;

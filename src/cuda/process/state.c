@@ -112,11 +112,15 @@ struct cuda_call cuda_enter_context(void) {
 
 struct cuda_call cuda_enter_stream(CUstream stream) {
     struct cuda_call call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS || !stream || stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD)
+    if (call.result != CUDA_SUCCESS)
         return call;
-    const struct CUstream_st *found = cuda_object_find(&call, stream, CUDA_KIND_STREAM);
-    if (!found)
+    bool is_default = !stream || stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD;
+    if (!is_default && !cuda_object_find(&call, stream, CUDA_KIND_STREAM)) {
         call.result = CUDA_ERROR_INVALID_HANDLE;
+        return call;
+    }
+    call.stream = is_default ? NULL : stream;
+    call.ready = call.end = cuda_stream_ready(&call, call.stream);
     return call;
 }
 

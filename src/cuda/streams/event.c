@@ -22,21 +22,20 @@ CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned flags) 
     found->capture = cuda_capture_of(&call, stream);
     if (found->capture)
         return CUDA_SUCCESS; /* it marks a point in the graph */
-    found->is_recorded = true;
-    found->time_ns = gpu_time_ns(call.gpu);
+    cuda_event_record(&call, found);
     return CUDA_SUCCESS;
 }
 
 CUresult cuEventRecord(CUevent event, CUstream stream) { return cuEventRecordWithFlags(event, stream, 0); }
 
-static CUresult check(CUevent event) {
+CUresult cuEventSynchronize(CUevent event) {
     CUDA_ENTER(call, cuda_enter_context());
-    return cuda_object_find(&call, event, CUDA_KIND_EVENT) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+    CUDA_FIND(const struct CUevent_st, found, cuda_object_find(&call, event, CUDA_KIND_EVENT));
+    cuda_host_waits(&call, found->cycle);
+    return CUDA_SUCCESS;
 }
 
-CUresult cuEventQuery(CUevent event) { return check(event); }
-
-CUresult cuEventSynchronize(CUevent event) { return check(event); }
+CUresult cuEventQuery(CUevent event) { return cuEventSynchronize(event); }
 
 CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end) {
     CUDA_ENTER(call, cuda_enter_context());

@@ -1,5 +1,5 @@
-/* Streams. Each call finishes its work, in the order of the calls, before it returns. So a stream is always idle and
- * never waits. Only its handle and its properties remain. */
+/* Streams. Each call does its work, in the order of the calls, before it returns. When that work would have run on the
+ * device is another matter: order.c knows it. */
 #include "cuda/internal.h"
 
 #include <string.h>
@@ -29,15 +29,13 @@ CUresult cuStreamDestroy(CUstream stream) {
     return CUDA_SUCCESS;
 }
 
-CUresult cuStreamQuery(CUstream stream) {
-    CUDA_CALL call = cuda_enter_stream(stream);
-    return call.result;
+CUresult cuStreamSynchronize(CUstream stream) {
+    CUDA_ENTER(call, cuda_enter_stream(stream));
+    cuda_host_waits(&call, call.ready);
+    return CUDA_SUCCESS;
 }
 
-CUresult cuStreamSynchronize(CUstream stream) {
-    CUDA_CALL call = cuda_enter_stream(stream);
-    return call.result;
-}
+CUresult cuStreamQuery(CUstream stream) { return cuStreamSynchronize(stream); }
 
 CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
     CUDA_ENTER(call, cuda_enter_stream(stream));
@@ -47,6 +45,8 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
     struct CUstream_st *waiting = cuda_object_find(&call, stream, CUDA_KIND_STREAM);
     if (found && found->capture && waiting && !waiting->capture)
         waiting->capture = found->capture; /* it joins the capture */
+    else if (found && !found->capture)
+        cuda_stream_ends(&call, call.stream, found->cycle);
     return found ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
