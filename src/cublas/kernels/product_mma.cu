@@ -49,6 +49,7 @@ template <typename T> struct loader {
     long long k_stride, step, left;
     int k_left, across_step, k_step, place; // steps between the thread's words; its first place in the tile
     bool is_whole;                          // a word of elements along k is a word in memory
+    bool is_paired;                         // elements of 16 bits: a word in memory is two neighbours across
 
     __device__ __forceinline__ void open(const T *base, long long stride, long long k, long long first, long long n,
                                          long long n_k) {
@@ -64,8 +65,47 @@ template <typename T> struct loader {
         step = across_step * stride + k_step * PER_WORD * k;
         at = base + (first + across) * stride + word * PER_WORD * k;
         is_whole = runs_along_k && stride % PER_WORD == 0 && (size_t)base % 4 == 0;
+        is_paired = PER_WORD == 2 && !runs_along_k && stride == 1 && k % 2 == 0 && (size_t)base % 4 == 0;
+        if (is_paired) { // a thread loads two rows, every fourth word
+            across = t % (TILE / 2) * 2;
+            word = t / (TILE / 2);
+            k_step = 2 * THREADS / TILE;
+            place = across * PITCH + word;
+            left = n - first - across;
+            k_left = (int)n_k - word * PER_WORD;
+            step = k_step * PER_WORD * k;
+            at = base + first + across + word * PER_WORD * k;
+        }
+    }
+    // Two rows at two positions along k; the second of either may be outside the matrix.
+    __device__ __forceinline__ uint load_pair(const T *from) const {
+        return left > 1 ? *(const uint *)from : bits_of(*from);
+    }
+    __device__ __forceinline__ void fetch_pairs(uint word[EACH]) {
+        const T *next = at;
+#pragma unroll
+        for (int s = 0; s < EACH / 2; s++) {
+            int n_left = k_left - s * k_step * PER_WORD;
+            uint first = 0, second = 0;
+            if (left > 0 && n_left > 0)
+                first = load_pair(next);
+            if (left > 0 && n_left > 1)
+                second = load_pair(next + k_stride);
+            word[2 * s] = __byte_perm(first, second, 0x5410);
+            word[2 * s + 1] = __byte_perm(first, second, 0x7632);
+            next += step;
+            asm volatile("" : "+l"(next));
+        }
     }
     __device__ __forceinline__ void fetch(uint word[EACH]) {
+        if (PER_WORD == 2 && is_paired)
+            fetch_pairs(word);
+        else
+            fetch_words(word);
+        at += WORDS * PER_WORD * k_stride;
+        k_left -= WORDS * PER_WORD;
+    }
+    __device__ __forceinline__ void fetch_words(uint word[EACH]) {
         const T *next = at;
 #pragma unroll
         for (int s = 0; s < EACH; s++) {
@@ -76,13 +116,18 @@ template <typename T> struct loader {
             next += step;
             asm volatile("" : "+l"(next)); // otherwise every multiple of the step gets a register
         }
-        at += WORDS * PER_WORD * k_stride;
-        k_left -= WORDS * PER_WORD;
     }
     __device__ __forceinline__ void store(uint *tile, const uint word[EACH]) const {
+        int far = across_step * PITCH + k_step; // between two words of the thread
+        if (is_paired) {
+#pragma unroll
+            for (int s = 0; s < EACH; s++)
+                tile[place + s / 2 * far + s % 2 * PITCH] = word[s];
+            return;
+        }
 #pragma unroll
         for (int s = 0; s < EACH; s++)
-            tile[place + s * (across_step * PITCH + k_step)] = word[s];
+            tile[place + s * far] = word[s];
     }
 };
 
