@@ -235,6 +235,7 @@ WITH_SIZES(FUNCTIONS, D, double, ELEMENT_F64)
 WITH_SIZES(FUNCTIONS, C, cuComplex, ELEMENT_C32)
 WITH_SIZES(FUNCTIONS, Z, cuDoubleComplex, ELEMENT_C64)
 WITH_SIZES(BATCHES, HSH, __half, ELEMENT_F16, float, ELEMENT_F32)
+WITH_SIZES(BATCHES, TST, __nv_bfloat16, ELEMENT_BF16, float, ELEMENT_F32)
 
 #define GER(name, T, number, conjugates, I, suffix)                                                                    \
     CUBLAS_API(cublas##name##_v2##suffix, cublasHandle_t handle, I m, I n, const T *alpha, const T *x, I incx,         \

@@ -98,10 +98,10 @@ typedef void (*cublasLogCallback)(const char *message);
 
 #endif
 
-/* The toolkit has it for C++ alone. */
+/* The toolkit has them for C++ alone. */
 typedef struct {
     uint16_t x;
-} __half;
+} __half, __nv_bfloat16;
 
 /* A function of the interface: its declaration and the head of its definition. */
 #define CUBLAS_FUNCTION(result, name, ...)                                                                             \
