@@ -256,6 +256,12 @@ static bool check_convert(struct ptx_check *check) {
     if (to_float && from_float && !rounds && (ptx_type_bits(to) < ptx_type_bits(from) || is_packed || to == PTX_TF32))
         return fail(check, "needs one of .rn .rz .rm .rp");
     bool widens = to_float && from_float && ptx_type_bits(to) > ptx_type_bits(from);
+    if (widens && from == PTX_BF16) { /* exact; the vendor's assembler accepts a rounding nevertheless */
+        static const enum ptx_modifier roundings[] = {PTX_MOD_RN, PTX_MOD_RZ, PTX_MOD_RM, PTX_MOD_RP};
+        for (size_t i = 0; i < sizeof roundings / sizeof *roundings; i++)
+            check->instruction->modifiers[roundings[i] / 64] &= ~(UINT64_C(1) << roundings[i] % 64);
+        rounds = false;
+    }
     if (rounds && (widens || !to_float))
         return fail(check, "is exact: .rn .rz .rm .rp do not apply");
     if ((!from_float || (to_float && to != from)) && rounds_to_integer)
