@@ -93,7 +93,7 @@ static void the_thread_and_line_are_named_under_every_model(void **state) {
     } faults[] = {
         {"trap;", "trap"},
         {"mov.u64 %d1, 64; st.global.u32 [%d1], %r0;", "st.global.u32"},
-        {"barrier.sync 20;", "barrier.sync"},
+        {"mov.u32 %r5, 20; barrier.sync %r5;", "barrier.sync"},
         /* Warp-wide instructions need warps of 32, which meng2010 does not have: the last fault, the last machine. */
         {"tree_traverse.sync.u32 %r5, %r0, %p1, %r3, 32;", "tree_traverse.sync.u32"},
     };
