@@ -51,8 +51,8 @@ static const struct command_option options[] = {
      FIELD(launches), 0, 0},
     {"--sample-launches", 0, COMMAND_NUMBER, "N",
      "time one in N launches of each kernel, and estimate the cycles of all", FIELD(sample_launches), 1, INT64_MAX},
-    {"--keep-going", 0, COMMAND_FLAG, NULL, "accept exit status 0 even if something was not supported",
-     FIELD(keeps_going), 0, 0},
+    {"--keep-going", 0, COMMAND_FLAG, NULL,
+     "accept exit status 0 even if a kernel failed or something was not supported", FIELD(keeps_going), 0, 0},
     {"--json", 0, COMMAND_TEXT, "FILE|-", "write the statistics as one JSON object", FIELD(json), 0, 0},
     {"--csv", 0, COMMAND_TEXT, "FILE|-", "write the statistics as CSV, a line for each launch", FIELD(csv), 0, 0},
     PROGRAM_HTML_ROW(FIELD(html)),
@@ -91,10 +91,10 @@ const struct command cli_run_command = {
     .name = "run",
     .summary = "simulate one program on one machine",
     .usage = "run PROGRAM [program arguments] [options]",
-    .text = "PROGRAM is the name of a bundled workload ('heddle list workloads'), the path of a CUDA\n"
-            "executable, or a .ptx file. Options may come before or after it; other words, and everything\n"
-            "after --, go to the program. FILE - is standard output; the program's own output then goes\n"
-            "to standard error.\n"
+    .text = "PROGRAM is the name of a bundled workload ('heddle list workloads'), a CUDA executable, by its\n"
+            "path or by a name in PATH, or a .ptx file. Options may come before or after it. Other words,\n"
+            "options after an executable that Heddle does not know, and everything after -- go to the\n"
+            "program. FILE - is standard output; the program's own output then goes to standard error.\n"
             "\n"
             "The run is timed, cycle by cycle, unless --functional says otherwise. 'heddle list' names the\n"
             "machines, schedulers and divergence models.\n"
@@ -124,6 +124,7 @@ const struct command cli_run_command = {
     .options = options,
     .n_options = sizeof options / sizeof options[0],
     .has_program = true,
+    .has_own_options = program_has_own_options,
     .main = cli_run,
 };
 

@@ -1,4 +1,5 @@
-/* The option parser: `--name value`, `--name=value`, `-l`, and `--` before words that are not options. It has no
+/* The option parser: `--name value`, `--name=value`, `-l`, and `--` before words that are not options. Behind the name
+ * of a program, options that the command does not have can be the program's. It has no
  * abbreviations and no grouped letters, because a command line in a script should say what it means. */
 #include "command/options.h"
 
@@ -181,6 +182,13 @@ static bool is_option(const char *word) {
     return word[0] == '-' && word[1] != '\0' && !isdigit((unsigned char)word[1]) && word[1] != '.';
 }
 
+/* Returns whether the word is an option of the program that comes before it. */
+static bool is_of_program(const struct parser *parser, const struct command_words *words, const char *word) {
+    const struct command *command = parser->command;
+    return words->count > 0 && command->has_own_options && !find_option(command, word, strcspn(word, "=")) &&
+           command->has_own_options(words->item[0]);
+}
+
 bool command_parse(const struct command *command, int argc, char **argv, void *values, struct command_words *words,
                    struct base_arena *arena, int *status) {
     struct parser parser = {.command = command, .values = values, .arena = arena, .argc = argc, .argv = argv};
@@ -193,7 +201,7 @@ bool command_parse(const struct command *command, int argc, char **argv, void *v
             command_print_help(command);
             *status = COMMAND_DONE;
             return false;
-        } else if (takes_options && is_option(word)) {
+        } else if (takes_options && is_option(word) && !is_of_program(&parser, words, word)) {
             is_good = read_option(&parser);
         } else {
             add_word(&parser, words, word);

@@ -42,6 +42,8 @@ struct command {
     const struct command_option *options;
     unsigned n_options;
     bool has_program; /* words after -- are for the program that it runs */
+    /* Returns whether unknown options after the program's name are the program's own; NULL: they are mistakes. */
+    bool (*has_own_options)(const char *program);
     int (*main)(int argc, char **argv);
 };
 

@@ -232,9 +232,13 @@ struct cuda_state {
     bool is_initialized;
     bool is_verbose;
     bool is_launch_blocking; /* CUDA_LAUNCH_BLOCKING: a launch returns its own fault */
-    int pid;                 /* of the process that called cuInit: a forked child must not write its results */
-    char *results_path;      /* HEDDLE_RESULTS; NULL: nothing is written */
-    char *threads_path;      /* results_path and ".threads" */
+    int pid;                 /* of the process that called cuInit */
+    bool is_copy;            /* this process is a fork of that one: its device would be a copy, so it has none */
+    bool has_said_copy;
+    bool is_of_command; /* `heddle run` has started the program and removes the results afterwards */
+    bool is_extra;      /* another process of the run writes the results */
+    char *results_path; /* HEDDLE_RESULTS; NULL: nothing is written */
+    char *threads_path; /* results_path and ".threads" */
     struct gpu *gpu;
     struct cuda_table objects;              /* by handle */
     struct cuda_table allocations;          /* by device address */
@@ -318,6 +322,8 @@ void cuda_event_record(const struct cuda_call *call, struct CUevent_st *event);
 /* Releases the lock early, before calling code of the program. */
 void cuda_unlock(struct cuda_call *call);
 void cuda_leave(struct cuda_call *call);
+/* Lets forks of this process know that they are. */
+void cuda_watch_forks(void);
 /* Writes the results at the end of the process; may be called more than once. */
 void cuda_finish(void);
 

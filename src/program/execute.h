@@ -25,6 +25,10 @@ struct program {
 bool program_find(struct program *program, const char *name, const struct program_place *place,
                   struct base_arena *arena, int *status);
 
+/* Returns whether options after this name that the command does not know are the program's own: not those of bundled
+ * workloads and .ptx files, whose options are known. */
+bool program_has_own_options(const char *name);
+
 /* Returns one line that says why a file cannot be started and what to do, or NULL if it seems startable. */
 const char *program_why_not_runnable(const char *name, const struct program_place *place, struct base_arena *arena);
 
@@ -45,6 +49,7 @@ struct program_execution {
         uint64_t first_cycle, last_cycle, first_sm, last_sm; /* a last one of UINT64_MAX: no bound */
         uint64_t most_bytes;
     } trace;
+    bool is_memchecked;     /* accesses outside allocations are errors even if a GPU would not notice them */
     const char *checkpoint; /* the absolute path of a file from program_open_checkpoint(); NULL: none */
     bool shows_progress, is_verbose;
     const char *timed_kernels;                      /* a regular expression; NULL: all */

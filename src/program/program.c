@@ -1,6 +1,8 @@
 /* Determines the meaning of the word PROGRAM: a bundled workload, a PTX file, an executable. A bundled name wins over a
- * file of that name in the current folder; ./NAME names the file. */
+ * file of that name in the current folder; ./NAME names the file. A name without a slash that is no file there is
+ * looked up in PATH, as a shell does. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -59,6 +61,36 @@ static bool check_executable(const char *name, const struct program_place *place
     return access(name, X_OK) == 0 || refuse_file(name, strerror(errno), status);
 }
 
+static bool is_file(const char *path) {
+    struct stat about;
+    return stat(path, &about) == 0 && S_ISREG(about.st_mode);
+}
+
+/* Returns the first executable of this name in a folder of PATH, or NULL. An empty entry is the current folder. */
+static const char *find_in_path(const char *name, struct base_arena *arena) {
+    const char *folders = getenv("PATH");
+    if (!folders)
+        folders = "/usr/local/bin:/usr/bin:/bin";
+    for (;;) {
+        size_t length = strcspn(folders, ":");
+        const char *path =
+            base_arena_printf(arena, "%.*s/%s", (int)(length ? length : 1), length ? folders : ".", name);
+        if (is_file(path) && access(path, X_OK) == 0)
+            return path;
+        if (!folders[length])
+            return NULL;
+        folders += length + 1;
+    }
+}
+
+/* Returns the file to start for a name that is no workload. */
+static const char *find_executable(const char *name, struct base_arena *arena) {
+    const char *found = strchr(name, '/') || is_file(name) ? NULL : find_in_path(name, arena);
+    return found ? found : strchr(name, '/') ? name : base_arena_printf(arena, "./%s", name);
+}
+
+bool program_has_own_options(const char *name) { return !program_find_workload(name) && !ends_with(name, ".ptx"); }
+
 bool program_find(struct program *program, const char *name, const struct program_place *place,
                   struct base_arena *arena, int *status) {
     const struct program_workload *workload = program_find_workload(name);
@@ -78,6 +110,7 @@ bool program_find(struct program *program, const char *name, const struct progra
         return check_ptx(name, status);
     }
     program->kind = PROGRAM_EXECUTABLE;
-    program->executable = strchr(name, '/') ? name : base_arena_printf(arena, "./%s", name);
-    return check_executable(name, place, arena, status);
+    program->executable = find_executable(name, arena);
+    bool is_of_path = !strchr(name, '/') && !is_file(name) && is_file(program->executable);
+    return check_executable(is_of_path ? program->executable : name, place, arena, status);
 }

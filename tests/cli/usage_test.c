@@ -63,7 +63,7 @@ static void names_far_from_everything_lead_to_the_list(void **state) {
     refused(2, "list frobnicate",
             "there are: workloads, aliases, machines, options, schedulers, divergence, dram, experiments, "
             "stats, commands");
-    refused(2, "run ./x --frobnicate", "options of the program come after --");
+    refused(2, "run bfs --frobnicate", "options of the program come after --");
     refused(2, "run bfs -d frobnicate", "heddle: no divergence model 'frobnicate'; there are: stack");
     refused(2, "list --frobnicate", "'heddle help list' lists the options");
 }

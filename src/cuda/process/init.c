@@ -38,7 +38,9 @@ static CUresult start(struct cuda_state *state) {
         state->threads_path = cuda_allocate(strlen(path) + sizeof(".threads"));
         strcat(strcpy(state->threads_path, path), ".threads");
     }
+    state->is_of_command = is_interruptible;
     state->pid = getpid();
+    cuda_watch_forks();
     state->n_changes = 1; /* a program that launches nothing has results too */
     state->is_initialized = true;
     return CUDA_SUCCESS;

@@ -22,6 +22,7 @@
 #include "cuda/internal.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -288,8 +289,37 @@ static void replace_file(const char *path, const json_t *results, const struct c
     free(temporary);
 }
 
+/* A program may start others, or fork before cuInit. The first process that launches something owns the results: the
+ * file PATH.owner says so. The launches of others are not in them. */
+static bool owns_results(struct cuda_state *state) {
+    size_t size = strlen(state->results_path) + 32;
+    char *path = cuda_allocate(size), text[32] = "";
+    bool has_work = state->n_launches || state->n_errors;
+    snprintf(path, size, "%s.owner", state->results_path);
+    int file = open(path, has_work ? O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC : O_RDONLY | O_CLOEXEC, 0600);
+    bool is_new = file >= 0 && has_work;
+    if (is_new)
+        dprintf(file, "%ld", (long)getpid());
+    else if (file < 0 && has_work)
+        file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file >= 0 && !is_new && read(file, text, sizeof(text) - 1) < 0)
+        text[0] = '\0';
+    if (file >= 0)
+        close(file);
+    free(path);
+    long owner = is_new || file < 0 ? getpid() : atol(text);
+    if (owner == getpid())
+        return true;
+    if (has_work && !state->is_extra)
+        cuda_print("the launches of process %ld are not in the results, which are those of process %ld", (long)getpid(),
+                   owner);
+    state->is_extra = state->is_extra || has_work;
+    return false;
+}
+
 void cuda_results_write(struct cuda_state *state) {
-    if (!state->results_path || state->pid != getpid() || state->n_written == state->n_changes)
+    if (!state->results_path || state->pid != getpid() || state->n_written == state->n_changes ||
+        (state->is_of_command && !owns_results(state)))
         return;
     json_t *results = json_object();
     json_object_set_new(results, "kernels", launches(state));

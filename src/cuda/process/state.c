@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 /* The one mutable global of the project: the API has no handle for the process. The first call makes it, and it lives
  * until the process ends. It is accessed only under the lock. The lock knows its owner, so that an exit() in the middle
@@ -82,12 +83,32 @@ struct cuda_call cuda_enter_any(void) {
     };
 }
 
+/* A fork has a copy of the device's memory. The driver refuses it, as on a GPU. */
+static void refuse_copy(struct cuda_call *call) {
+    if (!call->state->has_said_copy)
+        cuda_print("process %ld was forked after cuInit and cannot use the device: fork before it, or start a program",
+                   (long)getpid());
+    call->state->has_said_copy = true;
+    call->result = CUDA_ERROR_NOT_INITIALIZED;
+}
+
 struct cuda_call cuda_enter(void) {
     struct cuda_call call = cuda_enter_any();
     if (call.result == CUDA_SUCCESS && !call.state->is_initialized)
         call.result = CUDA_ERROR_NOT_INITIALIZED;
+    else if (call.result == CUDA_SUCCESS && call.state->is_copy)
+        refuse_copy(&call);
     return call;
 }
+
+/* In the child of a fork. Another thread of the parent may have held the lock. */
+static void note_fork(void) {
+    process_lock = (pthread_mutex_t)PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
+    if (process_state && process_state->is_initialized)
+        process_state->is_copy = true;
+}
+
+void cuda_watch_forks(void) { pthread_atfork(NULL, NULL, note_fork); }
 
 struct cuda_call cuda_enter_device(CUdevice device) {
     struct cuda_call call = cuda_enter();
