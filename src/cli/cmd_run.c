@@ -22,7 +22,7 @@ struct run_options {
     struct command_machine_options machine;
     const char *scheduler, *divergence;
     struct program_options program;
-    bool is_functional, is_quiet, is_verbose, has_branches, has_lines, keeps_going;
+    bool is_functional, is_quiet, is_verbose, has_branches, has_lines, keeps_going, is_memchecked;
     const char *launches;
     uint64_t first_launch, last_launch; /* read from `launches` */
     unsigned color;
@@ -53,6 +53,8 @@ static const struct command_option options[] = {
      "time one in N launches of each kernel, and estimate the cycles of all", FIELD(sample_launches), 1, INT64_MAX},
     {"--keep-going", 0, COMMAND_FLAG, NULL,
      "accept exit status 0 even if a kernel failed or something was not supported", FIELD(keeps_going), 0, 0},
+    {"--memcheck", 0, COMMAND_FLAG, NULL, "make accesses outside allocations errors, even where a GPU maps memory",
+     FIELD(is_memchecked), 0, 0},
     {"--json", 0, COMMAND_TEXT, "FILE|-", "write the statistics as one JSON object", FIELD(json), 0, 0},
     {"--csv", 0, COMMAND_TEXT, "FILE|-", "write the statistics as CSV, a line for each launch", FIELD(csv), 0, 0},
     PROGRAM_HTML_ROW(FIELD(html)),
@@ -359,6 +361,7 @@ static void set_execution(struct run *run) {
     execution->last_timed_launch = run->given.last_launch;
     execution->timed_every = run->given.sample_launches;
     execution->keeps_going = run->given.keeps_going;
+    execution->is_memchecked = run->given.is_memchecked;
     execution->is_verbose = run->given.is_verbose;
     execution->shows_progress = !run->given.is_quiet && isatty(STDERR_FILENO);
     execution->output =

@@ -214,6 +214,7 @@ enum exec_fault_kind {
     EXEC_FAULT_NONE,
     EXEC_FAULT_ILLEGAL_ADDRESS, /* outside every allocation */
     EXEC_FAULT_USE_AFTER_FREE,
+    EXEC_FAULT_STRAY, /* outside allocations, but allowed: never left in a context */
     EXEC_FAULT_MISALIGNED,
     EXEC_FAULT_SHARED_BOUNDS,
     EXEC_FAULT_LOCAL_BOUNDS,
@@ -284,6 +285,9 @@ struct exec_memory {
     uint64_t (*new_child)(void *user, const struct exec_program *program, const struct exec_child *child);
     bool (*launch_child)(void *user, uint32_t block, uint64_t parameters, uint64_t stream);
     void (*copy_child)(void *user, uint32_t block, const struct exec_child_copy *passed);
+    /* Decides about an access outside all allocations: true if it goes through, as on a GPU, which maps memory in large
+     * pieces. Called by several host threads. NULL: none goes through. */
+    bool (*allows_stray)(void *user, struct exec_context *cx, uint64_t address, uint32_t bytes, unsigned lane);
     /* Returns the texture or surface with this handle, or NULL. */
     const struct exec_texture *(*texture)(void *user, uint64_t handle);
     /* Prints the formatted text of a device printf. */

@@ -104,6 +104,10 @@ struct gpu *gpu_new(const struct gpu_config *config, struct gpu_error *error) {
     gpu->memory.view.launch_child = gpu_child_launch;
     gpu->memory.view.copy_child = gpu_child_copy;
     gpu->memory.view.texture = find_texture;
+    if (config->allows_strays) {
+        gpu->strays = gpu_strays_new();
+        gpu->memory.view.allows_stray = gpu_allows_stray;
+    }
     gpu->memory.view.print = print_text;
     return gpu;
 }
@@ -117,6 +121,7 @@ void gpu_free(struct gpu *gpu) {
     gpu_timeline_free(gpu->timeline);
     gpu_checkpoint_free(gpu->checkpoint);
     gpu_memory_close(&gpu->memory);
+    gpu_strays_free(gpu->strays);
     free(gpu->texture);
     free(gpu->child);
     for (uint32_t i = 0; i < gpu->n_launches; i++)

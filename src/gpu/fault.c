@@ -10,6 +10,9 @@ static const char *what_happened(const struct exec_fault *fault, enum gpu_status
     case EXEC_FAULT_USE_AFTER_FREE:
         *status = GPU_ILLEGAL_ADDRESS;
         return "illegal address";
+    case EXEC_FAULT_STRAY:
+        *status = GPU_ILLEGAL_ADDRESS;
+        return "stray access to";
     case EXEC_FAULT_SHARED_BOUNDS:
         *status = GPU_ILLEGAL_ADDRESS;
         return "shared memory access out of bounds";

@@ -55,6 +55,7 @@ struct gpu_config {
     uint64_t most_samples;             /* of a launch: if there would be more, intervals double; 0: no limit */
     bool shows_progress;               /* one line on standard error while a launch runs long */
     bool records_threads;              /* gpu_profiles(): counts per thread and per branch */
+    bool allows_strays;                /* accesses near allocations go through, with a warning (stray.c) */
     bool records_lines;                /* gpu_listings(): counts per line */
     uint32_t n_threads;                /* timed: host threads; 0 and 1: one. Never changes a result */
     struct gpu_trace_config trace;     /* timed */

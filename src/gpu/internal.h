@@ -17,6 +17,7 @@ struct gpu_memory {
     uint64_t next, next_heap, heap_base; /* the heap of device-side malloc lies at [heap_base, limit) */
     uint64_t range_base;                 /* ranges of range.c lie at [range_base, heap_base) */
     uint64_t used, heap_used, limit_bytes, heap_bytes;
+    bool has_strays; /* some have gone through: memory outside allocations may no longer be zero */
 };
 
 bool gpu_memory_open(struct gpu_memory *memory, const struct gpu_config *config);
@@ -64,6 +65,7 @@ struct gpu {
     uint64_t workspace;                /* for cooperative grids; 0 before the first */
     struct gpu_checkpoint *checkpoint; /* NULL: none */
     uint64_t code_hash;                /* with a checkpoint: of all modules loaded so far */
+    struct gpu_strays *strays;         /* NULL: none goes through */
     struct gpu_child *child;           /* launches that the running grid has made (children.c) */
     uint32_t n_children, n_nested;
 };
@@ -75,6 +77,7 @@ struct gpu_kernel {
     struct sm_program *costs;     /* on the device's machine, from the first timed launch on */
     uint32_t most_dynamic_shared_bytes;
     uint32_t registers_per_thread; /* 0: as estimated */
+    bool has_warned;               /* about stray accesses */
 };
 
 /* launch.c: records and their parts. The new record is not zeroed. Returns NULL if the host is out of memory. */
@@ -101,6 +104,12 @@ void gpu_profiles_free(struct gpu *gpu);
 /* lines.c: adds a launch's record of its lines to the device's listings. */
 void gpu_lines_add(struct gpu *gpu, const struct exec_grid *grid, const char *kernel);
 void gpu_lines_free(struct gpu *gpu);
+
+/* stray.c: see there. gpu_strays_report() warns about those of a launch that has ended. */
+struct gpu_strays *gpu_strays_new(void);
+void gpu_strays_free(struct gpu_strays *strays);
+bool gpu_allows_stray(void *user, struct exec_context *cx, uint64_t address, uint32_t bytes, unsigned lane);
+void gpu_strays_report(struct gpu *gpu, struct gpu_kernel *kernel);
 
 /* fault.c: describes a fault in the one line that users see. */
 void gpu_describe_fault(const struct exec_context *cx, const struct exec_row *row, uint32_t pc,

@@ -125,17 +125,6 @@ static uint64_t place(struct gpu_memory *memory, uint64_t *next, uint64_t base, 
     return address;
 }
 
-uint64_t gpu_memory_alloc(struct gpu_memory *memory, uint64_t bytes, uint64_t alignment) {
-    if (bytes == 0 || bytes > memory->limit_bytes - memory->used)
-        return 0;
-    if (alignment < GUARD_BYTES)
-        alignment = GUARD_BYTES;
-    uint64_t address = place(memory, &memory->next, memory->view.base, memory->range_base, bytes, alignment);
-    if (address)
-        memory->used += bytes;
-    return address;
-}
-
 /* Returns whole pages to the host and zeroes the rest, so that memory is zero when it is handed out again. */
 static void scrub(struct gpu_memory *memory, uint64_t address, uint64_t bytes) {
     uint64_t first = (address + PAGE_BYTES - 1) & ~(uint64_t)(PAGE_BYTES - 1), end = address + bytes;
@@ -147,6 +136,19 @@ static void scrub(struct gpu_memory *memory, uint64_t address, uint64_t bytes) {
     }
     memset(host, 0, first - address);
     memset(host + (last - address), 0, end - last);
+}
+
+uint64_t gpu_memory_alloc(struct gpu_memory *memory, uint64_t bytes, uint64_t alignment) {
+    if (bytes == 0 || bytes > memory->limit_bytes - memory->used)
+        return 0;
+    if (alignment < GUARD_BYTES)
+        alignment = GUARD_BYTES;
+    uint64_t address = place(memory, &memory->next, memory->view.base, memory->range_base, bytes, alignment);
+    if (address)
+        memory->used += bytes;
+    if (address && memory->has_strays)
+        scrub(memory, address, bytes);
+    return address;
 }
 
 bool gpu_memory_remove(struct gpu_memory *memory, uint64_t address) {

@@ -108,13 +108,33 @@ static const struct report_error *first_refusal(const struct report_run *run) {
     return NULL;
 }
 
+/* Returns the first error of a kernel that failed while it ran, or NULL. */
+static const struct report_error *first_fault(const struct report_run *run) {
+    static const char *const fault[] = {"CUDA_ERROR_ILLEGAL_ADDRESS", "CUDA_ERROR_MISALIGNED_ADDRESS",
+                                        "CUDA_ERROR_ASSERT",          "CUDA_ERROR_LAUNCH_FAILED",
+                                        "CUDA_ERROR_LAUNCH_TIMEOUT",  "CUDA_ERROR_HARDWARE_STACK_ERROR",
+                                        "CUDA_ERROR_INVALID_PC"};
+    for (unsigned i = 0; i < run->n_errors; i++)
+        for (unsigned k = 0; k < sizeof fault / sizeof *fault; k++)
+            if (strcmp(run->errors[i].result, fault[k]) == 0)
+                return &run->errors[i];
+    return NULL;
+}
+
 /* A program that ignores a GPU's error and exits with success does so on purpose: some test what the device can do. But
- * it cannot know about a feature that is missing here. */
+ * it cannot know about a feature that is missing here, and a kernel that failed has computed nothing. */
 static int judge_exit(const struct program_execution *execution, int code, struct report_run *run,
                       struct base_arena *arena, bool *is_said) {
     bool is_ours = execution->program.kind != PROGRAM_EXECUTABLE;
     const struct report_error *first = run->n_errors ? &run->errors[0] : NULL;
     const struct report_error *refusal = first_refusal(run);
+    const struct report_error *fault = is_ours || execution->keeps_going ? NULL : first_fault(run);
+    if (code == 0 && fault) {
+        run->error = base_arena_printf(
+            arena, "%s ended with exit status 0 although a kernel failed: %s (%s); --keep-going accepts that",
+            run->program, fault->message, fault->result);
+        return COMMAND_ERROR;
+    }
     if (code == 0 && (is_ours || execution->keeps_going || !refusal))
         return COMMAND_DONE;
     if (code == 0) {

@@ -78,8 +78,11 @@ unsigned char *exec_global(struct exec_context *cx, uint64_t address, uint32_t b
     if (!is_inside(address - cx->cached_low, cx->cached_high - cx->cached_low, bytes) &&
         (!refresh_cache(cx, address) ||
          !is_inside(address - cx->cached_low, cx->cached_high - cx->cached_low, bytes))) {
-        fault_global(cx, address, bytes, lane);
-        return NULL;
+        const struct exec_memory *memory = cx->grid->memory;
+        if (!memory->allows_stray || !memory->allows_stray(memory->user, cx, address, bytes, lane)) {
+            fault_global(cx, address, bytes, lane);
+            return NULL;
+        }
     }
     return (unsigned char *)(uintptr_t)(address + (uint64_t)cx->grid->memory->delta);
 }
