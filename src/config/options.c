@@ -74,9 +74,11 @@ static bool is_same_group(const struct config_option *option, const struct confi
 
 const struct config_option *config_switch_of(const struct config_option *option) {
     size_t length = group_length(option->name);
-    for (unsigned i = 0; length && i < config_n_options; i++)
-        if (is_same_group(option, &config_options[i]) && strcmp(config_options[i].name + length, "present") == 0 &&
-            strcmp(config_options[i].initial, "false") == 0)
+    unsigned i = (unsigned)(option - config_options); /* the options of a group are adjacent */
+    while (length && i > 0 && is_same_group(option, &config_options[i - 1]))
+        i--;
+    for (; length && i < config_n_options && is_same_group(option, &config_options[i]); i++)
+        if (strcmp(config_options[i].name + length, "present") == 0 && strcmp(config_options[i].initial, "false") == 0)
             return &config_options[i];
     return NULL;
 }
