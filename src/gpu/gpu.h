@@ -242,6 +242,7 @@ uint64_t gpu_time_ns(const struct gpu *gpu);
 /* The device's timeline (timeline.c), on machines with a link to the host: when the work of a program runs. Cycles are
  * those of the machine's clock. */
 enum gpu_work_kind { GPU_WORK_KERNEL, GPU_WORK_TO_DEVICE, GPU_WORK_TO_HOST, GPU_WORK_ON_DEVICE, GPU_WORK_FILL };
+enum { GPU_COPY_ENGINES = 3 }; /* one for copies to the device, one for those to the host, one for its own memory */
 struct gpu_work {
     enum gpu_work_kind kind;
     uint32_t stream;               /* 0: the default stream */

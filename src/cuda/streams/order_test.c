@@ -151,11 +151,21 @@ static void branches_of_a_graph_overlap(void **state) {
     assert_int_equal(between(start, mark(NULL)), 1700);
 }
 
+static void the_device_reports_its_engines(void **state) {
+    (void)state;
+    int n = 0, overlaps = 0;
+    assert_cuda(cuDeviceGetAttribute(&n, CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT, 0));
+    assert_cuda(cuDeviceGetAttribute(&overlaps, CU_DEVICE_ATTRIBUTE_GPU_OVERLAP, 0));
+    assert_int_equal(n, 3);
+    assert_int_equal(overlaps, 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         context_test(copies_of_two_directions_overlap), context_test(the_default_stream_waits_for_streams_that_block),
         context_test(a_stream_waits_for_an_event),      context_test(the_program_waits),
         context_test(kernels_run_beside_copies),        context_test(branches_of_a_graph_overlap),
+        context_test(the_device_reports_its_engines),
     };
     setenv("HEDDLE_CONFIG",
            "{\"machine\": \"clock: 1\\nlink:\\n  bytes_per_cycle: 1\\n  latency: 0\\n  local_bytes_per_cycle: 4\\n\"}",
