@@ -88,10 +88,11 @@ static bool check_mechanism(const struct reader *reader, const struct config_opt
     const struct config_option *present = config_switch_of(option);
     if (!present)
         return true;
-    unsigned off = reader->line_of[present - config_options], set = parameter_line(reader, present);
+    unsigned off = reader->line_of[present - config_options];
     if (option != present && was_absent && off)
         return FAIL(reader, value, "%s is set, but line %u sets %s to false", option->name, off, present->name);
-    if (option == present && set && !config_is_on(present, reader->reading->machine))
+    unsigned set = option == present ? parameter_line(reader, present) : 0;
+    if (set && !config_is_on(present, reader->reading->machine))
         return FAIL(reader, value, "%s is false, but line %u sets a parameter of it", present->name, set);
     return true;
 }
