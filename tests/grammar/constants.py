@@ -85,6 +85,9 @@ def integer(random, depth=3, lowest=0):
     strength = random.randrange(lowest, len(STRENGTH))
     op = random.choice(STRENGTH[strength])
     left, right = integer(random, depth - 1, strength), integer(random, depth - 1, strength + 1)
+    if op in ("<<", ">>"):
+        amount = random.randrange(64)
+        right = random.choice(["%d", "0x%x", "%dU"]) % amount, amount, False
     result = binary(op, left[1:], right[1:])
     if result is None:
         return literal(random)
