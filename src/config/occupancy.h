@@ -21,7 +21,7 @@ struct config_demand {
     uint32_t threads, registers_per_thread, shared_bytes;
 };
 
-/* A resource of which an SM has too little for one block. */
+/* A resource that an SM lacks for one block. */
 struct config_shortage {
     const char *what; /* "threads" */
     uint64_t need, have;

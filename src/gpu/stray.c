@@ -1,6 +1,6 @@
 /* Stray accesses: loads and stores a little outside every allocation. A GPU maps memory in pieces of 2 MB, so such an
- * access goes through if its piece contains an allocation, and reads or writes memory that nobody owns. Programs that
- * read a few bytes past their buffers rely on this. Here they go through too, with one warning for each kernel.
+ * access goes through if its piece contains an allocation, and reads or writes memory outside all allocations. Programs
+ * that read a few bytes past their buffers rely on this. Here they go through too, with one warning for each kernel.
  *
  * Accesses in a piece without an allocation are faults, as on a GPU. Memory outside allocations is zero until a stray
  * store writes it. The warning is about the access of the first block, row and lane in the order of their numbers,
