@@ -94,7 +94,7 @@ static void the_only_kernel_needs_no_name(void **state) {
 
 static void a_fault_is_one_line_with_its_place(void **state) {
     (void)state;
-    struct outcome outcome = heddle(KERNELS "--kernel saxpy --arg f32:1 --arg buf:4 --arg buf:4");
+    struct outcome outcome = heddle(KERNELS "--kernel saxpy --memcheck --arg f32:1 --arg buf:4 --arg buf:4");
     expect_status(&outcome, 1);
     expect_line(&outcome, "tests/cli/kernels.ptx:22 (ld.global.f32)");
     expect_text(outcome.err, "thread (1,0,0)");

@@ -206,7 +206,9 @@ static void every_diagnosis_is_the_same(void **state) {
                      "heddle: deadlock in kernel 'meet' at cycle ");
     expect_diagnosis(KERNELS "meet -d dwf --grid 20 --block 64", 1, "heddle: deadlock in kernel 'meet' at cycle ");
     expect_diagnosis(KERNELS "meet -m h200 --grid 20 --block 64", 1, "heddle: deadlock in kernel 'meet' at cycle ");
-    expect_diagnosis(KERNELS "saxpy --grid 20 --arg f32:1 --arg buf:516 --arg buf:4096", 1,
+    expect_diagnosis(KERNELS "saxpy --grid 20 --arg f32:1 --arg buf:516 --arg buf:4096", 0,
+                     "heddle: warning: stray access to ");
+    expect_diagnosis(KERNELS "saxpy --memcheck --grid 20 --arg f32:1 --arg buf:516 --arg buf:4096", 1,
                      "in kernel 'saxpy', block (4,0,0), thread (1,0,0), tests/cli/kernels.ptx:22 (ld.global.f32)");
     expect_diagnosis(KERNELS "spin --grid 20 --max-cycles 5000", 4,
                      "heddle: cycle limit reached in kernel 'spin' after 5000 cycles, 0 of 20 blocks\n"
