@@ -10,7 +10,7 @@
  * warp ever issues then, and LLOS is loose round robin; the guiding queue would have no purpose.
  * - The load may issue together with another warp's (dws:merge=dwf), without a call of issued(), so pick() checks
  * whether the next instruction still is a load.
- * - What "the polling method" is for queues that are made anew in every cycle. polling=turn, the default: each queue
+ * - What "the polling method" is for queues that are rebuilt in every cycle. polling=turn, the default: each queue
  * has its own turn, which goes on after the warp that issued last. polling=first: every cycle begins with the first
  * warp of the queue, so that the order of slots decides. */
 #include "sched/internal.h"

@@ -5,7 +5,7 @@
  *
  * Left open by the paper:
  * - When the queue is made. queue=pass, the default: the queue is traversed once, each warp issuing at most one
- *   instruction when it is reached; then it is made anew. A warp that was blocked when the queue was made has its turn
+ *   instruction when it is reached; then it is rebuilt. A warp that was blocked when the queue was made has its turn
  * in the gap: the "interval execution between active and blocking warps" of 2.1 and 3.2. queue=cycle: in every cycle,
  * and the first warp in it that can issue does, as GPGPU-Sim 3.2.2, which the authors used (section 3), sorts the warps
  * of its own schedulers. Blocked warps cannot issue then, so their places decide nothing: what 2.1 describes has no

@@ -45,8 +45,8 @@ static CUresult add_container(struct cuda_image *image, const void *bytes, size_
     return CUDA_ERROR_NO_BINARY_FOR_GPU;
 }
 
-/* The parts of one module. One without PTX is left out: what nobody calls is not missed, and the linker names the
- * rest. */
+/* Opens the parts of one module. It leaves out a part without PTX. If the program needs a function of that part, the
+ * linker names it. */
 static CUresult open_parts(struct cuda_image *image, const void *const *container, const char **problem) {
     for (unsigned i = 0; container[i]; i++) {
         *problem = "links more translation units than a program can have";
