@@ -334,8 +334,10 @@ static bool check_barrier(struct ptx_check *check) {
     bool is_count = ptx_has(instruction, PTX_MOD_POPC);
     if (is_reduction && (instruction->n_types != 1 || is_count != (instruction->type[0] == PTX_U32)))
         return fail(check, "must be .popc.u32, .and.pred or .or.pred");
+    if (is_cluster || is_warp)
+        return true;
     const struct ptx_operand *number = &instruction->operand[is_reduction];
-    if (!is_cluster && !is_warp && number->kind == PTX_OPERAND_INTEGER && number->value >= N_BARRIERS)
+    if (number->kind == PTX_OPERAND_INTEGER && number->value >= N_BARRIERS)
         return ptx_fail(check->parser, number->at, "a block has barriers 0 to %d", N_BARRIERS - 1);
     return true;
 }
