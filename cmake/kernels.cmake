@@ -1,8 +1,9 @@
 # Compiles kernels in CUDA C to PTX, with clang: include/heddle/device.h explains the flags.
 find_program(HEDDLE_CLANG NAMES clang clang-14 REQUIRED DOC "clang, which compiles the kernels to PTX")
+get_filename_component(kernel_include ${CMAKE_CURRENT_LIST_DIR}/../include ABSOLUTE)
 set(kernel_flags -x cuda -std=c++14 --cuda-device-only --cuda-path=/nonexistent
   -nocudainc -nocudalib -Xclang -disable-lifetime-markers
-  -mllvm -disable-block-placement -O2 -Wall -Wextra -I ${CMAKE_CURRENT_LIST_DIR}/../include)
+  -mllvm -disable-block-placement -O2 -Wall -Wextra -I ${kernel_include})
 if(HEDDLE_WERROR)
   list(APPEND kernel_flags -Werror)
 endif()
