@@ -1,5 +1,5 @@
-/* `heddle bench`: measures instructions per second without timing, by workload and by kind of instruction, the rate
- * with timing, and the slowdown. bench/ contains the kernels and the expected rates. */
+/* `heddle bench`: measures instructions per second without timing (by workload and by kind of instruction) and with
+ * timing, and the slowdown. bench/ contains the kernels and the expected rates. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* `heddle compare PROGRAM...`: the same programs on several targets, one process for each run, and one table. The order
- * of the rows is fixed whichever run ends first, and everything but host times is the same in every repetition. */
+/* `heddle compare PROGRAM...`: the same programs on several targets, one process for each run, and one table. The rows
+ * always have the same order, whichever run ends first. Repetitions differ only in host times. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* `heddle paper [NAME...]`: measures tables and figures of papers again and shows our numbers beside the papers'. A
- * number that differs from the paper's is a result, not an error. */
+/* `heddle paper [NAME...]`: repeats the measurements of papers' tables and figures and shows our numbers beside the
+ * papers'. A number that differs from the paper's is a result, not an error. */
 #include <stdio.h>
 #include <string.h>
 

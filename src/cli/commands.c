@@ -1,4 +1,4 @@
-/* The list of commands, and the choice of the command that a command line names. */
+/* The list of commands, and the function that finds the command that a command line names. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,4 @@
-/* Checks the rules between the options of a machine. Every message names the key, its value, and a value that would be
- * right. */
+/* Checks that the options of a machine fit together. Every message names the key, its value and a valid value. */
 #include "config/config.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* cuBLAS: factors, solutions and inverses of batches of small matrices. */
+/* cuBLAS: factorizations, solutions and inverses of batches of small matrices. */
 #include "cublas/core/core.h"
 
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }

@@ -1,5 +1,5 @@
-/* Reads what an experiment's file says about the paper: its numbers, its claims, and the runs that show why a claim
- * does not hold. */
+/* Reads the statements of an experiment's file about the paper: its numbers, its claims, and the runs that show why a
+ * claim does not hold. */
 #include "experiment/expression.h"
 #include "experiment/load.h"
 

@@ -1,6 +1,6 @@
-/* Branches. A branch over few instructions becomes predicates of these instructions. If threads may go different ways
- * at a branch, one instruction before it names the place where they meet again, and one at that place waits for them.
- */
+/* Branches. If a branch skips only a few instructions, these are predicated instead. If threads may diverge at a
+ * branch, an instruction before it names the place where they meet again, and an instruction at that place waits for
+ * them. */
 #include "isa/internal.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
-/* Loops. A compiler unrolls a loop if its counter moves by a constant up to a bound that does not change. It unrolls it
- * a few times if the number of iterations is known only at run time, and more often or completely if it is a constant.
- * unroll.c writes the bodies. For a loop that unroll.c leaves as it is, this pass charges the counters, the comparison
- * and the branch only once in several iterations. */
+/* Loops. A compiler unrolls a loop if its counter changes by a constant until it reaches a fixed bound. It unrolls the
+ * loop a few times if the number of iterations is known only at run time, and more often, or completely, if that number
+ * is a constant. unroll.c writes the bodies. For a loop that unroll.c leaves as it is, this pass charges the counters,
+ * the comparison and the branch only once in several iterations. */
 #include "isa/internal.h"
 
 bool isa_is_in_loop(const struct isa_code *code, uint32_t i, uint32_t header) {

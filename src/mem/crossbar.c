@@ -3,7 +3,7 @@
  *
  * A packet is a header and its data. Routing is cut-through: the head crosses while the tail still leaves, so an empty
  * crossbar takes latency + packet bytes / bandwidth. A packet occupies the sender's link and then the receiver's for
- * its length. Packets queue in order at both. Links are reserved in integer ticks of 2^-20 cycle, so that several
+ * its length. Packets queue in order at both links. Links are reserved in integer ticks of 2^-20 cycle, so that several
  * headers fit into a cycle and every host computes the same result. A packet that arrives within a cycle is seen in the
  * next cycle.
  *

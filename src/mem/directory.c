@@ -16,8 +16,8 @@
  *    acknowledgement, which then says that it has no copy.
  *  - An L1 asks for an upgrade and loses its copy before the request is served. It is no longer a sharer, so it gets
  *    the data.
- *  - An L1 drops its shared copy silently and asks again. The directory still lists it; the request says that it has no
- *    copy.
+ *  - An L1 drops its shared copy silently and asks again. The directory still lists this L1, but the request says that
+ *    it has no copy.
  *  - The line is evicted while an answer is in flight. Lookups take the same time for all messages and a link keeps
  *    their order, so INVALIDATE arrives after the data. Answers that follow a wait leave at once. All earlier messages
  *    of the line have left by then, because the acknowledgement or the fill arrives at least a lookup later.

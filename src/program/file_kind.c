@@ -1,5 +1,5 @@
-/* Determines the kind of a file that the user wants to run, from its name and its first bytes. Only a file that the
- * system could not start needs a reason. An executable, or a script with its interpreter, needs none. */
+/* Determines the kind of a file that the user wants to run, from its name and its first bytes. Explains why the system
+ * could not start the file. An executable, or a script with its interpreter, needs no explanation. */
 #include <ctype.h>
 #include <elf.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
-/* Scoreboards of single lanes, for models in which each thread of a group fetches its own instruction, so that a
- * waiting thread delays no other. There is one entry for each slot, register and lane, and one for the lane's fetch. */
+/* Scoreboards of individual lanes, for models in which each thread of a group fetches its own instruction, so that a
+ * waiting thread does not delay the others. There is one entry for each slot, register and lane, and one for the lane's
+ * fetch. */
 #include "sm/lanes.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Prefetches an SM's state into the host's cache before the SM runs. With many SMs each runs for a quantum, a few dozen
- * instructions, and by its next turn the others have replaced its data. Without this its first instructions wait for
- * one line of memory after the other. Changes no state. */
+ * instructions, and by its next turn the others have replaced its data. Without prefetching, its first instructions
+ * would wait for one line of memory after another. Prefetching changes no state. */
 #include "sm/internal.h"
 
 enum { LINE = 64, WORTH_IT = 4, POLICY_BYTES = 512 };

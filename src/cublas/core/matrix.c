@@ -1,4 +1,4 @@
-/* Operations on one matrix: times a vector, and element by element. */
+/* Operations on one matrix: products with a vector, and element-wise operations. */
 #include "cublas/core/core.h"
 
 enum { THREADS = 128, ROWS_OF_WARPS = THREADS / 32, MOST_BLOCKS = 4096 };

@@ -1,4 +1,4 @@
-/* Matrix products: which kernel computes which types. */
+/* Matrix products: the choice of the kernel for each combination of types. */
 #include "cublas/core/core.h"
 
 bool cublas_is_operation(cublasOperation_t operation) {
