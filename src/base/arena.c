@@ -1,7 +1,7 @@
 /* A bump allocator over a list of chunks that double in size.
  *
  * An arena belongs to one lifetime (a run, a launch, a scratch step) and one thread. Single allocations cannot be
- * released, and nothing is locked. Out of memory ends the process with one line. */
+ * released, and nothing is locked. If memory runs out, the process ends with a one-line message. */
 #include "base/arena.h"
 
 #include <assert.h>

@@ -1,5 +1,5 @@
-/* Asks the host's C++ library, if there is one: programs with mangled names come with it. The library is opened at run
- * time, so Heddle does not depend on it. */
+/* Demangles names with the host's C++ library, if there is one. Programs with mangled names come with this library. It
+ * is opened at run time, so Heddle does not depend on it. */
 #include "base/demangle.h"
 
 #include <dlfcn.h>

@@ -1,6 +1,6 @@
 /* `heddle characterize [PROGRAM...]`: the measures in the papers' tables, for our programs and beside the papers'
- * values. A program runs once for each machine that the tables need. A difference from a paper is not an error. It is
- * marked, and explained by paper_reasons.def and docs/workloads.md. */
+ * values. A program runs once for each machine that the tables need. A difference from a paper is not an error: the
+ * table marks it, and paper_reasons.def and docs/workloads.md explain it. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* `heddle check FILE.so[:KEY=VALUE,...]`: tests a user's policy. First it runs alone, on random programs or requests,
- * and every call is checked. Then it runs in a GPU, where bundled workloads must still compute the results of their CPU
- * references, and take the same cycles twice. */
+/* `heddle check FILE.so[:KEY=VALUE,...]`: tests a user's policy. First the policy runs alone, on random programs or
+ * requests, and every call is checked. Then it runs in a GPU. There, bundled workloads must still compute the results
+ * of their CPU references, and must take the same number of cycles in two runs. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <inttypes.h>

@@ -1,5 +1,6 @@
 /* `heddle cost [MODEL|SCHEDULER...]`: the storage that a mechanism adds to an SM, as its paper counts it. The numbers
- * come from the mechanisms' operations tables (cost_bits). A mechanism whose storage no paper counts has no numbers. */
+ * come from the mechanisms' operations tables (cost_bits). If no paper counts a mechanism's storage, the mechanism has
+ * no numbers. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

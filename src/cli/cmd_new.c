@@ -1,5 +1,5 @@
-/* `heddle new KIND NAME`: writes a user's policy to start from, as a folder that builds a shared object. The files come
- * from templates/. */
+/* `heddle new KIND NAME`: creates a folder with a first version of a user's policy. The folder builds a shared object.
+ * Its files come from templates/. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>

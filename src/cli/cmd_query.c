@@ -1,5 +1,6 @@
-/* `heddle query SQL FILE.csv`: runs a query over a table on the simulated GPU. The bundled program `query` reads both,
- * runs the kernels and prints the rows. This command starts it and reports the cycles. */
+/* `heddle query SQL FILE.csv`: runs a query over a table on the simulated GPU. The bundled program `query` reads the
+ * query and the table, runs the kernels and prints the rows. This command starts that program and reports the
+ * cycles. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,4 +1,5 @@
-/* `heddle report RESULTS... -o PAGE`: a page of results that earlier runs wrote with --json, or of a result store. */
+/* `heddle report RESULTS... -o PAGE`: writes a page of results. They come from files that earlier runs wrote with
+ * --json, or from a result store. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* `heddle validate [MACHINE [WORKLOAD...]]`: runs workloads that were recorded on the real GPU of that name and shows
- * real beside simulated cycles. */
+ * real and simulated cycles side by side. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* The option parser: `--name value`, `--name=value`, `-l`, and `--` before words that are not options. Behind the name
- * of a program, options that the command does not have can be the program's. It has no
- * abbreviations and no grouped letters, because a command line in a script should say what it means. */
+/* The option parser: `--name value`, `--name=value`, `-l`, and `--` before words that are not options. After the name
+ * of a program, options that the command does not have may belong to the program. The parser accepts no abbreviations
+ * and no grouped letters, because a command line in a script should say what it means. */
 #include "command/options.h"
 
 #include <ctype.h>

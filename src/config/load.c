@@ -1,5 +1,5 @@
-/* Finds machine files: a name is a file in the folder of machines, a path is used as it is. `extends` follows the same
- * rule, but its paths are relative to the file that contains it. */
+/* Finds machine files: a name refers to a file in the folder of machines, and a path is used as is. `extends` follows
+ * the same rule, but its paths are relative to the file that contains it. */
 #include "config/internal.h"
 
 #include <dirent.h>

@@ -1,6 +1,6 @@
-/* cuBLAS as it was before version 2 (cublas.h): no handles, scalars by value, results returned, letters for operations.
- * In S and D, and the most common functions in C and Z. Each calls the function of today with a handle of the process.
- */
+/* The cuBLAS interface before version 2 (cublas.h): no handles, scalars passed by value, results returned, letters for
+ * operations. It covers S and D, and the most common functions in C and Z. Each function calls its current equivalent
+ * with a handle of the process. */
 #undef HEDDLE_TOOLKIT_HEADERS /* the toolkit's two headers exclude each other */
 #include "cublas/core/core.h"
 

@@ -1,5 +1,5 @@
-/* The functions of cuBLAS that are missing: a call names itself once and returns CUBLAS_STATUS_NOT_SUPPORTED. Their
- * arguments are never read, so one signature serves all. */
+/* The functions of cuBLAS that are missing. The first call of each prints its name, and every call returns
+ * CUBLAS_STATUS_NOT_SUPPORTED. Their arguments are never read, so one signature serves all. */
 #include <stdatomic.h>
 
 #include "library/library.h"

@@ -1,4 +1,4 @@
-/* Kernels: queries, attributes, and how many of their blocks fit. */
+/* Kernels: queries, attributes, and the number of their blocks that fit on an SM. */
 #include "cudart/internal.h"
 
 #include <string.h>

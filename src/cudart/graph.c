@@ -1,7 +1,7 @@
-/* Graphs: the functions that are more than one call of the driver (the others are in forward.def).
+/* Graphs: the functions that need more than one call of the driver (the others are in forward.def).
  *
  * The runtime describes kernels by their functions in the program and copies by cudaMemcpy3DParms. The driver has its
- * own descriptions. Those of memsets and host functions are the same in both. */
+ * own descriptions. The descriptions of memsets and host functions are the same in both. */
 #include "cudart/internal.h"
 
 _Static_assert(sizeof(struct cudaMemsetParams) == sizeof(CUDA_MEMSET_NODE_PARAMS), "the same structure");

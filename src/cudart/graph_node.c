@@ -1,4 +1,4 @@
-/* cudaGraphAddNode: one function for nodes of every kind, by a structure with a union. */
+/* cudaGraphAddNode: one function for nodes of every kind. A structure with a union describes the node. */
 #include "cudart/internal.h"
 
 _Static_assert(sizeof(struct cudaGraphNodeParams) == 256, "version 13");

@@ -1,8 +1,8 @@
 /* Launches: kernels by their functions in the program, and host functions.
  *
- * `kernel<<<grid, block, shared, stream>>>(...)` compiles to a push of the configuration, the evaluation of the
- * arguments, which may itself launch, and a call of the kernel's function in the program, which pops the configuration
- * and launches. */
+ * `kernel<<<grid, block, shared, stream>>>(...)` compiles to three steps. The first pushes the configuration. The
+ * second evaluates the arguments, and may itself launch kernels. The third calls the kernel's function in the program,
+ * which pops the configuration and launches. */
 #include "cudart/internal.h"
 
 enum { MOST_CONFIGURATIONS = 64 }; /* pushed and not yet popped by one thread: launches inside arguments of launches */

@@ -1,6 +1,6 @@
 /* cudaDeviceProp in the layouts of CUDA 11, 12 and 13.
  *
- * Version 13 removed eight fields. Version 12 had added fields at the end of version 11's, under the symbol
+ * Version 13 removed eight fields. Version 12 had added fields at the end of version 11's layout, under the symbol
  * cudaGetDeviceProperties_v2; its plain symbol still means version 11's layout. */
 #include "cudart/internal.h"
 

@@ -1,7 +1,7 @@
 /* The starts of the sequences of XORWOW and MRG32k3a.
  *
  * Both are linear: a step multiplies the state by a matrix, over bits for XORWOW and modulo two primes for MRG32k3a. So
- * 2^67 or 2^76 steps, the distance of two sequences, are a power of it. */
+ * the distance between two sequences, 2^67 or 2^76 steps, is a power of that matrix. */
 #include "curand/internal.h"
 
 #include <string.h>

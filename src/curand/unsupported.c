@@ -1,5 +1,6 @@
-/* The functions of cuRAND that are missing: a call names itself once and returns CURAND_STATUS_INTERNAL_ERROR, since
- * the interface has no status for it. Their arguments are never read. */
+/* The functions of cuRAND that are missing. The first call of each prints its name, and every call returns
+ * CURAND_STATUS_INTERNAL_ERROR, since the interface has no status for a missing function. Their arguments are never
+ * read. */
 #include <stdatomic.h>
 
 #include "library/library.h"

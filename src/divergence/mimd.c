@@ -1,6 +1,6 @@
 /* mimd: every lane fetches its own instruction. A bundle contains any threads of the SM, as many as there are lanes,
  * whatever their program counters. A divergent branch costs nothing, and lanes stay empty only when threads have ended
- * or wait for others. With perfect memory this bounds the gain from grouping the threads of an SM.
+ * or wait for others. With perfect memory this model is an upper bound for the gain from grouping the threads of an SM.
  *
  * Source: Malits 2012, 3.2.
  *

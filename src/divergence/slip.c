@@ -12,8 +12,8 @@
  *   for memory for more than `up` per cent of them, and shrinks by one if it issued in more than `down` per cent.
  *
  * Where the paper is silent:
- * - The maximum slip is how often others may run past the instruction that threads wait at. It starts at 1. At 0 no
- *   thread gets ahead.
+ * - The maximum slip is the number of times that other threads may run past the instruction at which threads wait. It
+ *   starts at 1. At 0 no thread gets ahead.
  * - Threads that would exceed it wait after the access too, until those that fell behind have their data.
  * - Threads that fell behind and have their data continue alone if no other thread of their stack's top entry can: all
  *   have stopped, joined or ended, or wait at a barrier.

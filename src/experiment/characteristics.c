@@ -3,8 +3,8 @@
  *
  * Narasiman 2011: threads of a retired warp and idle cycles, on its machine. Liu 2023: long operations are loads and
  * stores beyond shared memory. Meng 2010: a miss is an instruction of a warp with at least one lane whose line is not
- * in the L1, a divergent miss one with other lanes that hit; its last line is their quotient. Malits 2012: the shape of
- * the first launch, and branches in the program text. */
+ * in the L1. A divergent miss also has lanes that hit. The last line of the paper's table is the quotient of the two.
+ * Malits 2012: the shape of the first launch, and branches in the program text. */
 #include "experiment/characteristics.h"
 
 #include <assert.h>

@@ -1,5 +1,5 @@
-/* Draws examples over time: one line per warp, one column per cycle; a letter where it issues, dashes during a long
- * operation. */
+/* Draws examples over time: one line per warp, one column per cycle. A letter shows that the warp issues, and dashes
+ * show a long operation. */
 #include <string.h>
 
 #include "experiment/show.h"

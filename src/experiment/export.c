@@ -1,4 +1,4 @@
-/* Results as JSON and CSV, a line for each value. */
+/* Writes results as JSON and CSV, with a line for each value. */
 #include <math.h>
 #include <string.h>
 

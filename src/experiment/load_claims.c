@@ -1,4 +1,4 @@
-/* Reads the statements of an experiment's file about the paper: its numbers, its claims, and the runs that show why a
+/* Reads the statements about the paper in an experiment's file: its numbers, its claims, and the runs that show why a
  * claim does not hold. */
 #include "experiment/expression.h"
 #include "experiment/load.h"

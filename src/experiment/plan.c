@@ -1,4 +1,4 @@
-/* From the cells of experiments to runs: combines settings, finds programs and machines, shares equal runs. */
+/* Turns the cells of experiments into runs: combines settings, finds programs and machines, shares equal runs. */
 #include "experiment/plan.h"
 
 #include <errno.h>

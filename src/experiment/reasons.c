@@ -1,5 +1,5 @@
-/* Repeats the runs that show why claims do not hold (`shown_by` in an experiment's file), and says which of them still
- * show it. */
+/* Repeats the runs that show why claims do not hold (`shown_by` in an experiment's file), and reports which of these
+ * runs still show the reason. */
 #include "experiment/reasons.h"
 
 #include <math.h>

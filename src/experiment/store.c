@@ -1,6 +1,6 @@
 /* The result store. With the write-ahead log, readers and a writer do not block each other, and committed results
- * survive however the process ends. The log needs a folder that can be written to; a store in one that cannot, another
- * user's for example, is read without it. */
+ * survive however the process ends. The log needs a writable folder. A store in a folder that is not writable, for
+ * example another user's, is read without the log. */
 #define _GNU_SOURCE
 #include "experiment/store.h"
 

@@ -1,5 +1,5 @@
-/* See stored_runs.h. A store keeps a machine as the text of config_dump(), a line for each option; two runs on machines
- * of one name are told apart by the lines in which these texts differ. */
+/* See stored_runs.h. A store keeps a machine as the text of config_dump(), a line for each option. If two runs use
+ * machines of the same name, the lines in which these texts differ tell the runs apart. */
 #include "experiment/stored_runs.h"
 
 #include <stdint.h>

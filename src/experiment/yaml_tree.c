@@ -1,4 +1,4 @@
-/* libyaml's document, with its marks turned into messages. libyaml counts characters, messages count bytes. */
+/* Wraps libyaml's document and turns its marks into messages. libyaml counts characters, but messages count bytes. */
 #include "experiment/yaml_tree.h"
 
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-/* The check of a launch: against the device, the kernel, the machine and the divergence model. Every launch passes it,
- * whether a program, a graph or a kernel makes it. Nothing after it refuses a launch. */
+/* Checks a launch against the device, the kernel, the machine and the divergence model. Every launch goes through this
+ * check, whether a program, a graph or a kernel makes it. No later step rejects a launch. */
 #include <stdio.h>
 
 #include "config/machine.h"

@@ -1,6 +1,6 @@
 /* A record contains the identity of the launch, its error, time, the heap of device-side malloc, the text that kernels
- * printed, results (several with dynamic parallelism), and the state of the machine and memory. Of the last two it
- * contains only the pages that changed.
+ * printed, results (several with dynamic parallelism), and the state of the machine and memory. For the machine and
+ * memory it contains only the pages that changed.
  *
  * The process that wrote the record also continues from that state (gpu_timed_load), so that both processes see the
  * same cycles. */

@@ -1,7 +1,8 @@
-/* Dynamic parallelism: launches and copies that a kernel makes. They run when the kernel has ended, which CUDA 12
- * allows, because no thread can wait for its own launch. The launches of a block run in their order, block after block,
- * each with all its own launches before the next. Those into cudaStreamTailLaunch run last. So results do not depend on
- * the machine. Launches into different streams of a block run one after the other here. */
+/* Dynamic parallelism: launches and copies that a kernel makes. They run after the kernel has ended. CUDA 12 allows
+ * this, because no thread can wait for its own launch. The launches run block by block, and within a block in the order
+ * in which they were made. Each launch runs together with all launches it makes itself before the next one starts.
+ * Launches into cudaStreamTailLaunch run last. Results therefore do not depend on the machine. Launches into different
+ * streams of a block run one after the other here. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

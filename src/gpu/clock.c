@@ -13,11 +13,12 @@
  *   written before each turn.
  * - Blocks that end. The SM stops and receives new blocks when its turn comes.
  * - The end of the launch. It ends when all blocks have ended and their atomics have left the SMs. SMs without blocks
- *   handle the memory's answers only when it is known that the launch goes on. Partitions always finish the quantum.
+ *   handle the memory's answers only once it is certain that the launch continues. Partitions always finish the
+ *   quantum.
  *
- * On some machines every tick needs its turn: packets take no time (perfect memory, `crossbar.latency` 0 or 1), or the
- * divergence model shares state among SMs. Then a quantum is one cycle, and one host thread runs the SMs by number, so
- * that each tick is the SM's turn. More threads would only wait for each other. Stores go to memory at once, and the
+ * On some machines all ticks must run in order: packets take no time (perfect memory, `crossbar.latency` 0 or 1), or
+ * the divergence model shares state among SMs. Then a quantum is one cycle, and one host thread runs the SMs by number,
+ * so that each tick is the SM's turn. More threads would only wait for each other. Stores go to memory at once, and the
  * memory settles before the SMs run, because a packet without latency arrives in the cycle in which it is sent.
  *
  * An SM with no access in flight may run past the end of the quantum (sm_is_alone): its registers and slots then stay

@@ -1,9 +1,9 @@
 /* Executes a grid without timing. The post-dominator stack decides which lanes of a row run, blocks run one after the
- * other, and the rows of a block take turns at barriers. A block that does not end within its turn (it may wait for
- * another one) makes room for the next, so that as many blocks are in flight as the device would hold, and no more.
+ * other, and the rows of a block take turns at barriers. A block that does not end within its turn (it may be waiting
+ * for another block) makes room for the next. So as many blocks can be in flight as the device would hold, but no more.
  *
  * Lanes that spin on a value that other lanes of their row will write make progress, as on hardware since compute
- * capability 7.0: if a row has been diverged for long inside a small loop, the engine lets the lanes that wait for it
+ * capability 7.0: if a row has been diverged for a long time inside a small loop, the engine lets the waiting lanes
  * continue. */
 #include <inttypes.h>
 #include <stdio.h>

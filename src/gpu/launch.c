@@ -1,4 +1,4 @@
-/* A launch: runs it to its end and records it. */
+/* Runs a launch to its end and records it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Sums the launches' records of the lines of their kernel (stats/lines.def), and keeps the text of the lines, because a
+/* Sums the per-line records of a kernel's launches (stats/lines.def), and keeps the text of the lines, because a
  * listing outlives its module. */
 #include <stdlib.h>
 #include <string.h>

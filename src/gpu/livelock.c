@@ -1,12 +1,12 @@
 /* Livelock. See livelock.h.
  *
  * While memory does not change, no thread ends and no barrier is reached, a group's next steps depend only on its
- * registers and its pc. So a group that returns to a state it has been in since the last such change loops for ever. If
- * all groups do, or wait for one that does, so does the kernel. A group that memory has not answered since the last
- * look has not returned to its state: it is still there. States are compared by a 64-bit hash. The clock needs no
- * exception: a loop that reads it never returns to the same registers. A group that is not all live lanes of one row is
- * not followed, because other lanes of the row may still get their turn. Then no livelock is found, and only
- * --max-cycles ends the launch. */
+ * registers and its pc. So a group that returns to a state it has been in since the last such change loops forever. If
+ * every group loops, or waits for a group that loops, the kernel never ends. A group that has been waiting for memory
+ * since the last check has not returned to its state, because it never left it. States are compared by a 64-bit hash.
+ * The clock needs no exception: a loop that reads it never returns to the same registers. A group is followed only if
+ * it consists of all live lanes of one row. Otherwise other lanes of the row may still get their turn. While a group is
+ * not followed, no livelock is found, and only --max-cycles ends the launch. */
 #include "gpu/livelock.h"
 
 #include <stdlib.h>

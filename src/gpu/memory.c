@@ -1,7 +1,7 @@
 /* Device memory: one reserved range of host memory. Addresses are handed out upwards and reused only after the whole
- * range has been used, and allocations never touch. So a stray access hits no other allocation, and one to freed memory
- * is recognised. If the host allows it, the range begins at the same address in every run, because a simulated program
- * can see addresses. */
+ * range has been used. Allocations are never adjacent. So a stray access hits no other allocation, and an access to
+ * freed memory is recognised. If the host allows it, the range begins at the same address in every run, because a
+ * simulated program can see addresses. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Sums the launches' records of their threads and branches (exec/profile.h) for each kernel and shape. */
+/* Sums the records of threads and branches of all launches (exec/profile.h), for each kernel and shape. */
 #include "exec/profile.h"
 #include "base/memory.h"
 

@@ -1,7 +1,7 @@
 /* Address ranges that a program lays out itself: reserved first, with memory mapped into them later.
  *
- * Ranges are taken downwards from below the heap, and are not reused. Neighbouring pieces of memory are one allocation
- * to kernels and copies, as they are to the program. */
+ * Ranges are allocated downwards from below the heap, and are not reused. Kernels and copies treat neighbouring pieces
+ * of memory as one allocation, as the program does. */
 #define _GNU_SOURCE
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,11 +1,12 @@
 /* Stray accesses: loads and stores a little outside every allocation. A GPU maps memory in pieces of 2 MB, so such an
  * access goes through if its piece contains an allocation, and reads or writes memory outside all allocations. Programs
- * that read a few bytes past their buffers rely on this. Here they go through too, with one warning for each kernel.
+ * that read a few bytes past their buffers rely on this. Here such accesses go through too, with one warning for each
+ * kernel.
  *
  * Accesses in a piece without an allocation are faults, as on a GPU. Memory outside allocations is zero until a stray
- * store writes it. The warning is about the access of the first block, row and lane in the order of their numbers,
- * whatever the order of execution. Left out: neighbours. On a GPU a stray access may hit another allocation, but here
- * allocations never touch, and stray stores are not part of a checkpoint. */
+ * store writes it. The warning names the access with the lowest block, row and lane number, whatever the order of
+ * execution. Left out: neighbouring allocations. On a GPU a stray access may hit another allocation, but here
+ * allocations are never adjacent. Checkpoints do not contain stray stores. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

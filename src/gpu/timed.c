@@ -1,5 +1,5 @@
 /* Timed launches. Blocks go to SMs that have room. The clock (clock.c) ticks the SMs and the memory system until all
- * blocks have ended. The counters are then collected. */
+ * blocks have ended. Then the counters are collected. */
 #include "gpu/timed.h"
 
 #include <stdio.h>

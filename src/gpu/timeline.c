@@ -1,11 +1,12 @@
 /* The device's timeline: when each kernel and copy of a program runs.
  *
- * Work is done in the order of the program's calls, and its results are those of that order. The timeline says when it
- * would have run. Work may start when the streams allow it (the caller knows that cycle), and waits for its engine:
- * kernels run one after the other, and so do the copies of a direction. A kernel takes the cycles of its launch. A copy
- * takes `link.latency` cycles and then its bytes at the rate of the link, or at that of the device's own memory.
+ * Heddle does the work in the order of the program's calls, and the results are those of that order. The timeline says
+ * when the work would have run on the device. Work may start when the streams allow it (the caller knows that cycle),
+ * and waits for its engine: kernels run one after the other, and so do copies in the same direction. A kernel takes the
+ * cycles of its launch. A copy takes `link.latency` cycles, then transfers its bytes at the rate of the link or of the
+ * device's own memory.
  *
- * Only machines with a link have a timeline. Without one copies take no time, and time passes only in kernels. */
+ * Only machines with a link have a timeline. Without a link, copies take no time, and time passes only in kernels. */
 #include "gpu/timeline.h"
 
 #include <stdlib.h>

@@ -1,7 +1,8 @@
-/* Turns the reports of SMs (sm/observer.h) into events of a timeline (stats/trace.h). A process of the format is an SM,
- * a thread one of its slots. The process after the last SM is the rest of the chip: launches, DRAM. On machines with a
- * link to the host another process follows: a thread is a stream, with its kernels and copies. Both count from 1,
- * because on Linux process and thread 0 are the idle ones, and readers may treat them so. */
+/* Turns the reports of SMs (sm/observer.h) into events of a timeline (stats/trace.h). In the trace format, a process is
+ * an SM and a thread is one of its slots. The process after the last SM is the rest of the chip: launches, DRAM. On
+ * machines with a link to the host another process follows. There a thread is a stream, with its kernels and copies.
+ * Processes and threads are numbered from 1, because process 0 and thread 0 are idle on Linux, and readers may treat
+ * them as idle. */
 #include "gpu/trace.h"
 
 #include <errno.h>

@@ -1,18 +1,19 @@
 /* A pool of host threads. See workers.h.
  *
  * A round takes microseconds, so a thread polls for a while before it sleeps, and threads write to different cache
- * lines. Each thread owns some of the pieces. After its own it takes pieces of threads that have several left. The
- * caller, which would otherwise only wait, takes any piece after a moment. A round therefore never depends on a thread
- * that the host is not running.
+ * lines. Each thread owns some of the pieces. When its own are done, it takes pieces from threads that have several
+ * left. The caller, which would otherwise only wait, takes any piece after a moment. A round therefore never depends on
+ * a thread that the host is not running.
  *
  * A thread claims a piece by compare-and-exchange on one word that contains the round, the number of the owner's pieces
  * and the next one. A thread that was delayed between reading the word and claiming therefore claims nothing if the
- * round has ended meanwhile. The caller returns when every piece is done, and a claimed piece is not: so nothing of a
- * round can be running when the next one begins, and `work`, `user` and `n_done` belong to the round of whoever
- * claimed. (Rounds are numbered with 32 bits. A thread would have to be delayed for four thousand million rounds.)
+ * round has ended meanwhile. The caller returns only when every piece is done, including claimed ones. So no piece of a
+ * round can still be running when the next round begins, and `work`, `user` and `n_done` belong to the round of the
+ * thread that claimed the piece. (Rounds are numbered with 32 bits. To claim wrongly, a thread would have to be delayed
+ * for four billion rounds.)
  *
- * Every atomic operation is sequentially consistent. tests/interleavings relies on it: it runs this file under every
- * interleaving of a few threads. */
+ * Every atomic operation is sequentially consistent. tests/interleavings relies on this: the test runs this file under
+ * every interleaving of a few threads. */
 #include "gpu/workers.h"
 
 #include <assert.h>

@@ -1,6 +1,6 @@
-/* Branches. If a branch skips only a few instructions, these are predicated instead. If threads may diverge at a
- * branch, an instruction before it names the place where they meet again, and an instruction at that place waits for
- * them. */
+/* Branches. If a branch skips only a few instructions, those instructions are predicated instead. If threads may
+ * diverge at a branch, an instruction before it names the place where they meet again, and an instruction at that place
+ * waits for them. */
 #include "isa/internal.h"
 
 #include <stdlib.h>

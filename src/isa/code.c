@@ -1,4 +1,4 @@
-/* The code that passes work on: definitions and uses of registers, and each instruction at its own cost. */
+/* The code on which the passes work: definitions and uses of registers, and each instruction at its own cost. */
 #include <stdlib.h>
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
-/* Instructions around a function's own: the beginning of a kernel, and registers that are kept across calls. */
+/* Instructions that surround a function's own instructions: those at the beginning of a kernel, and those that keep
+ * registers across calls. */
 #include "isa/internal.h"
 
 static bool uses_global_memory(const struct isa_code *code) {

@@ -1,6 +1,6 @@
 /* Limits of ptxas 13.0 for sm_90, measured with loops and branches of one kind of instruction. sm_80 and sm_89 use them
- * too. The code of 160 kernels is 5 % shorter for these than for sm_90, with an average difference of 6.5 % for each
- * kernel, which is less than the error of the estimate. */
+ * too. The code of 160 kernels is 5 % shorter for these two targets than for sm_90, with an average difference of 6.5 %
+ * per kernel, which is less than the error of the estimate. */
 #include "isa/internal.h"
 
 const struct isa_compiler isa_ptxas = {

@@ -4,8 +4,9 @@
  * then the earliest ready instruction. Every thread computes the same as before: an instruction stays after those whose
  * results it reads, whose operands or results it overwrites, and whose accesses it must not overtake.
  *
- * Registers are limited. With 32 registers an SM of sm_90 is full of threads. ptxas keeps a function to that number
- * wherever it can: of 159 kernels, 27 have exactly 32, and eleven have more. Loads then wait until registers are free.
+ * Registers are limited. An SM of sm_90 can be full of threads if each thread uses at most 32 registers. ptxas keeps a
+ * function to that number wherever it can: of 159 kernels, 27 have exactly 32, and eleven have more. Loads then wait
+ * until registers are free.
  *
  * No instruction moves to another block. */
 #include <stdlib.h>

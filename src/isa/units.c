@@ -1,6 +1,6 @@
 /* The units that execute instructions. Special functions and divisions go to the SFU, double precision to its own unit,
- * and everything else where the target says. Instructions other than arithmetic, which all GPUs since sm_80 treat
- * alike, are here too. */
+ * and the target decides where everything else goes. Instructions other than arithmetic, which all GPUs since sm_80
+ * treat alike, are here too. */
 #include "isa/internal.h"
 
 /* ---- Arithmetic -------------------------------------------------------------------------------------------------- */

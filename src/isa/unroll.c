@@ -8,7 +8,7 @@
  *               if (i >= n) goto END
  *         LOOP: as before
  *         END:
- * A loop with a constant number of iterations that is not too long becomes as many bodies. A register that every
+ * A loop with a constant number of iterations that is not too long becomes that number of bodies. A register that every
  * iteration sets before reading it gets a new name in all bodies but the last. Every thread executes the same bodies
  * with the same values as before.
  *

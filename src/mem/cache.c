@@ -1,4 +1,4 @@
-/* Tag arrays with LRU replacement. The papers name LRU or no policy, so there is no other. */
+/* Tag arrays with LRU replacement. The papers name either LRU or no policy, so Heddle has no other. */
 #include "mem/cache.h"
 
 #include <assert.h>

@@ -5,7 +5,7 @@
  * words. A bank delivers one word per cycle, to all lanes that request it.
  *
  * This runs once per memory instruction of a warp. It recognises runs of neighbouring addresses and single lines first
- * (20 ns). Other patterns go through a small hash table instead of comparing all pairs (100 ns). */
+ * (20 ns). For other patterns it uses a small hash table instead of comparing all pairs (100 ns). */
 #include "mem/mem.h"
 
 #include <assert.h>

@@ -1,11 +1,11 @@
 /* The crossbar between SMs and L2 banks (DRAM channels on machines without an L2): a link out of and into each SM and
  * each bank, and one crossing latency. Requests and replies have separate links.
  *
- * A packet is a header and its data. Routing is cut-through: the head crosses while the tail still leaves, so an empty
- * crossbar takes latency + packet bytes / bandwidth. A packet occupies the sender's link and then the receiver's for
- * its length. Packets queue in order at both links. Links are reserved in integer ticks of 2^-20 cycle, so that several
- * headers fit into a cycle and every host computes the same result. A packet that arrives within a cycle is seen in the
- * next cycle.
+ * A packet is a header and its data. Routing is cut-through: the head crosses while the tail is still leaving, so a
+ * packet takes latency + packet bytes / bandwidth through an empty crossbar. A packet occupies the sender's link and
+ * then the receiver's link, each for the time its bytes take. Packets queue in order at both links. Links are reserved
+ * in integer ticks of 2^-20 cycle, so that several headers fit into a cycle and every host computes the same result. A
+ * packet that arrives within a cycle is seen in the next cycle.
  *
  * Left out: buffers inside the crossbar, arbitration beyond (cycle, SM, order), flits. A packet reserves the SM's
  * outgoing link when the access is made, not when the L1's lookup ends. */

@@ -1,5 +1,5 @@
 /* The directory of a MESI protocol between write-back L1s and an inclusive L2 (Meng 2010, table 3: "directory-based").
- * The paper names the protocol but not its messages; these are ours.
+ * The paper names the protocol but not its messages. The messages are our choice.
  *
  * Each L2 line knows its owner (the one L1 that may write it, exclusive or modified) or its sharers. All data goes
  * through the L2; L1s do not send to each other.
@@ -12,15 +12,15 @@
  *
  * Each line serves one request at a time. While acknowledgements are missing, the line has an entry, and requests for
  * it wait there in order. So only the entry has transient states, and these races remain:
- *  - The owner gives the line back before DOWNGRADE or INVALIDATE reaches it. Its PUT arrives before its
- *    acknowledgement, which then says that it has no copy.
+ *  - The owner gives the line back before DOWNGRADE or INVALIDATE reaches the owner. Its PUT arrives before its
+ *    acknowledgement, and the acknowledgement says that the L1 has no copy.
  *  - An L1 asks for an upgrade and loses its copy before the request is served. It is no longer a sharer, so it gets
  *    the data.
  *  - An L1 drops its shared copy silently and asks again. The directory still lists this L1, but the request says that
- *    it has no copy.
+ *    the L1 has no copy.
  *  - The line is evicted while an answer is in flight. Lookups take the same time for all messages and a link keeps
- *    their order, so INVALIDATE arrives after the data. Answers that follow a wait leave at once. All earlier messages
- *    of the line have left by then, because the acknowledgement or the fill arrives at least a lookup later.
+ *    messages in order, so INVALIDATE arrives after the data. Answers that follow a wait leave at once. All earlier
+ *    messages of the line have left by then, because the acknowledgement or the fill arrives at least a lookup later.
  *
  * Instruction fetches read the L2's copy and are not tracked: code does not change while it runs. */
 #include <assert.h>

@@ -2,20 +2,21 @@
  *
  * Address mapping: channel = line number mod channels, unless dram.interleave says otherwise. The lowest part of the
  * quotient is the column, the next the bank, the highest the row. Neighbouring lines of a channel lie in one row,
- * neighbouring rows in different banks. With dram.bank_hash=fold the higher digits of a row's number, to the base of
- * the banks, are added to the bank, so that rows whose distance is a power of the banks lie in different banks too.
+ * neighbouring rows in different banks. With dram.bank_hash=fold the row's number is written in base n, where n is the
+ * number of banks, and its higher digits are added to the bank. So rows whose distance is a power of n lie in different
+ * banks too.
  *
  * Two latencies, from the papers: an access to the open row has its data after row_hit_cycles. Any other access,
- * including the first to a bank (the papers have no third case), has it after row_conflict_cycles. Row hits can be
- * pipelined with other accesses to the same row, row conflicts cannot (Narasiman 2014, 7.2). A conflict opens its row
- * during the difference of the two latencies, then accesses to the row can start. A row is closed only when all its
- * accesses have completed. Then the data crosses the bus for bytes / bandwidth, in the order in which it is ready. So a
- * single access takes its latency plus the transfer. If both latencies are equal (Meng 2010: 100 cycles, pipelined),
- * rows do not matter and every access counts as a row hit.
+ * including the first to a bank (the papers have no third case), has its data after row_conflict_cycles. Row hits can
+ * be pipelined with other accesses to the same row, row conflicts cannot (Narasiman 2014, 7.2). A conflict takes the
+ * difference of the two latencies to open its row. After that, accesses to the row can start. A row is closed only when
+ * all its accesses have completed. Then the data crosses the bus for bytes / bandwidth, in the order in which it is
+ * ready. So a single access takes its latency plus the transfer. If both latencies are equal (Meng 2010: 100 cycles,
+ * pipelined), rows do not matter and every access counts as a row hit.
  *
  * A latency may include the path through the controller. Then dram.row_cycle says how long a row occupies its bank, as
- * data sheets do (tRC). Another row can be opened that long after this one was, but not before the last access to this
- * one has started.
+ * tRC does in data sheets. Another row can be opened that long after the first was opened, but not before the last
+ * access to the first has started.
  *
  * Accesses start no faster than the bus can carry them, at most one per cycle. They transfer the bytes of the request,
  * a line of the L2 or less, in bursts of 32 bytes (our choice). Reads and writes use the same queue. Requests that find
@@ -25,7 +26,7 @@
  * follows hints, it holds the row: from the cycle in which another row could be opened, conflicts wait until a hit has
  * started or dram.row_hold cycles have passed. The default is the dissertation's break-even point, the conflict's
  * latency minus the hit's: waiting any longer costs more than the hit saves. A bank holds its row for the last hint.
- * The dissertation leaves the meaning of two hints open.
+ * The dissertation does not say what two hints mean.
  *
  * Left out: refresh, bus turnaround, activation windows. */
 #include <assert.h>

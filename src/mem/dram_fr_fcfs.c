@@ -4,8 +4,8 @@
  * With row hold (Narasiman 2014, 7.2), conflicts after an access with a hint wait for the hit that the hint promises;
  * dram_start() contains the rule.
  *
- * Row hits could delay a conflict for ever, and the papers name no remedy. Our rule: a request that has
- * waited longer than a full queue takes in the worst case goes first, and no other starts before it. */
+ * Row hits could delay a conflict forever, and the papers name no remedy. Our rule: a request that has waited longer
+ * than a full queue takes in the worst case goes first, and no other starts before it. */
 #include "mem/dram_policy.h"
 
 static uint32_t pick(const void *options, const struct dram_view *view) {

@@ -1,5 +1,5 @@
-/* A random channel for DRAM policies; see dram_trial.h. Its times are those of a channel in dram.c, without the data
- * bus: a bank serves one access after the other, and opening another row takes longer. */
+/* A random channel for DRAM policies; see dram_trial.h. Its timing is that of a channel in dram.c without the data bus:
+ * a bank serves one access after the other, and opening another row takes longer. */
 #include "mem/dram_trial.h"
 
 #include <stdio.h>

@@ -5,9 +5,9 @@
  * when it arrives.
  *
  * Write-through: a store goes to the L2 and updates the line if the L1 has it. With allocation, a store of a whole line
- * puts it there. Write-back: a store needs the line (fetched, or owned under MESI), unless it writes the whole line on
- * a machine without coherence. A load that bypasses the cache drops the line, so that its next load reads the L2 again.
- * Atomics execute in the L2; without coherence they first drop the SM's own copy.
+ * puts the line into the L1. Write-back: a store needs the line (fetched, or owned under MESI), unless it writes the
+ * whole line on a machine without coherence. A load that bypasses the cache drops the line, so that the next load of
+ * the line reads the L2 again. Atomics execute in the L2; without coherence they first drop the SM's own copy.
  *
  * MESI: an exclusive copy may be written at once. A shared one needs an upgrade, and is not evicted until the answer
  * arrives. Shared copies are dropped silently. Owned ones are reported (PUT, PUT_CLEAN), so that the directory's owner

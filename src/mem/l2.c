@@ -5,18 +5,19 @@
  * writes back; a store to a missing line fetches it, unless it carries the whole line.
  *
  * The L2's MSHRs are divided among the banks. A bank has twice as many entries as MSHRs. An entry holds a line that is
- * being fetched (at most as many as MSHRs), waits for acknowledgements, or leaves (until its copies are back and DRAM's
- * queue has taken it). Requests for a line with an entry wait there, in order. A request for a line that leaves, or one
- * that finds no free entry, blocks the bank's requests until that changes. Responses are never blocked.
+ * being fetched (at most as many as there are MSHRs), that waits for acknowledgements, or that is leaving (until its
+ * copies are back and DRAM's queue has taken it). Requests for a line with an entry wait there, in order. A request for
+ * a line that is leaving, or a request that finds no free entry, blocks the bank's requests until that changes.
+ * Responses are never blocked.
  *
  * With slice.store_port a bank takes a store of a whole line in addition to another access. A store of part of a line
  * reads the rest.
  *
- * With serial_atomics the SM sends atomics on one address one by one, and each keeps the bank busy.
+ * With serial_atomics the SM sends atomics to the same address one at a time, and each keeps the bank busy.
  *
- * With halves the chip has two halves. Each line has its home in one of them. An SM of the other half reads it from
- * there once, and later from a copy in its own half, until an SM of the home half writes the line. Copies take no room.
- * Atomics go to the line's home. Some of the data that the host copied is elsewhere until it is read.
+ * With halves the chip has two halves. Each line has its home in one of them. An SM of the other half reads the line
+ * from its home once, and later from a copy in the SM's own half, until an SM of the home half writes the line. Copies
+ * take no room. Atomics go to the line's home. Some of the data that the host copied is elsewhere until it is read.
  *
  * Without an L2 there is one bank per channel. It has no tags and no latency. Each request has its own entry until DRAM
  * has served it. An atomic is a read and, when its answer leaves, a write. */

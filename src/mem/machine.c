@@ -1,5 +1,5 @@
-/* Checks whether a machine's memory can be built: rules about several options, which do not fit into one option's
- * range. */
+/* Checks whether a machine's memory can be built: rules that involve several options and so do not fit into the range
+ * of one option. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* See mail.h. Boxes keep their memory: after a while nothing is allocated. */
+/* See mail.h. Boxes keep their memory, so after a while nothing more is allocated. */
 #include "mem/mail.h"
 
 #include <stdlib.h>

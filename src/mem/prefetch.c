@@ -1,6 +1,6 @@
 /* Prefetches the data that the next packets of an SM or a partition will use into the host's cache, many lines at once.
- * While the other units run, the cache loses it, and fetching one line after the other takes longer. Changes no
- * state. */
+ * While the other units run, the host's cache loses this data, and fetching its lines one after the other would take
+ * longer. Prefetching changes no state. */
 #include "mem/internal.h"
 
 enum { LINE = 64 };

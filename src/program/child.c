@@ -2,7 +2,7 @@
  *
  * At the time limit the driver ends the kernel by itself, and the program can report it. A program that still runs a
  * little later gets SIGTERM. A program that was asked to end, in this way or by the user, and has not ended a little
- * later, gets SIGKILL, because a hook of a plug-in that never returns cannot be asked. */
+ * later, gets SIGKILL, because a plug-in's hook that never returns cannot be asked to end. */
 #define _GNU_SOURCE
 #include "program/child.h"
 

@@ -1,6 +1,6 @@
 /* Determines the meaning of the word PROGRAM: a bundled workload, a PTX file, an executable. A bundled name wins over a
- * file of that name in the current folder; ./NAME names the file. A name without a slash that is no file there is
- * looked up in PATH, as a shell does. */
+ * file of that name in the current folder; ./NAME names the file. If a name without a slash is not a file there, it is
+ * looked up in PATH, as in a shell. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

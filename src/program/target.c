@@ -1,4 +1,4 @@
-/* Machine, scheduler and divergence model by name. */
+/* Makes targets: a machine, a scheduler and a divergence model, chosen by name. */
 #define _GNU_SOURCE
 #include "program/target.h"
 

@@ -1,10 +1,11 @@
 /* Links separately compiled modules (nvcc -rdc=true) into one.
  *
  * A name that a part exports (.visible, .weak, .common) means the same in every part that declares it. Among several
- * definitions, .visible wins over .weak, .weak over .common, the larger of two .common ones, and otherwise the first.
- * Names without a linkage directive belong to their part. Names without a definition keep their declaration: built-in
- * functions, shared memory whose size the launch sets, and mistakes, which the loader reports. The parts stay alive:
- * functions and variables move to the new module's lists and still point to their own text. */
+ * definitions, .visible wins over .weak, .weak wins over .common, the larger of two .common definitions wins, and
+ * otherwise the first one wins. Names without a linkage directive belong to their part. Names without a definition keep
+ * their declaration: built-in functions, shared memory whose size the launch sets, and mistakes, which the loader
+ * reports. The parts stay alive: functions and variables move to the new module's lists and still point to their own
+ * text. */
 #include "ptx/ptx.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* What limits a run. The counters of all launches together are compared with the machine's peaks; no counter is added
- * for it, so the sentence never changes a result. */
+/* Finds the limit of a run. The counters of all launches together are compared with the machine's peaks. No counter is
+ * added for this purpose, so the advice never changes a result. */
 #include "report/advice.h"
 
 #include <string.h>

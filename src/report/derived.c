@@ -1,4 +1,4 @@
-/* Statistics derived from the counters, one row each. The JSON, the CSV and `heddle list stats` walk them. */
+/* Statistics derived from the counters, one row each. The JSON, the CSV and `heddle list stats` use these rows. */
 #include <math.h>
 
 #include "report/report.h"

@@ -1,6 +1,6 @@
 /* Writes runs as CSV (RFC 4180, lines end in a plain newline). One run: a heading, then one line per launch, without a
  * line of totals, which readers would have to filter out. Several runs: one line each, with its totals. Runs without
- * timing have no columns that need it. A cell without a value is empty. */
+ * timing have no columns that need timing. A cell without a value is empty. */
 #include <inttypes.h>
 #include <math.h>
 

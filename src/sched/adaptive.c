@@ -4,14 +4,14 @@
  * Source: Narasiman 2014, 9.2.2, proposes only the goal: a policy that learns which policy suits an application, or its
  * phases, best. The mechanism is ours:
  * - Time is divided into windows of cycles. In a trial each candidate gets two: the first still shows the effects of
- *   the previous candidate, the second is measured in instructions per cycle. The best one gets the next `phase`
- *   windows. Among equal ones the first in the list wins.
+ *   the previous candidate, the second is measured in instructions per cycle. The best candidate gets the next `phase`
+ *   windows. Among equal candidates the first in the list wins.
  * - A window whose rate differs from the candidate's rate in the trial by more than `change` percent ends the phase
  *   early.
  * - All candidates see every event all the time, so that each can take over at any moment, as if the others' picks had
  *   been its own.
- * - Each scheduler of an SM learns for itself and starts over at each launch. A launch shorter than a trial stays in
- *   it.
+ * - Each scheduler of an SM learns for itself and starts over at each launch. A launch shorter than a trial never
+ *   leaves the trial.
  *
  * Candidates are policies that never leave an issue slot empty and do not rely on the picks being their own. */
 #include <assert.h>

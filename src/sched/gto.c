@@ -1,4 +1,5 @@
-/* Greedy then oldest: the warp that issued last as long as it can issue, then the one that arrived on the SM first.
+/* Greedy then oldest: picks the warp that issued last as long as it can issue, then the one that arrived on the SM
+ * first.
  *
  * Source: Rogers et al. 2012 as described by Liu et al. 2023, 2.1. When a group finishes, its successor in the slot
  * does not inherit the priority. */

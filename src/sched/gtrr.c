@@ -1,6 +1,6 @@
-/* Greedy then round robin: the warp that issued last as long as it can issue, then the next ready one after it.
+/* Greedy then round robin: picks the warp that issued last as long as it can issue, then the next ready one after it.
  *
- * Source: Liu et al. 2023, 2.1. With next=warp the next one is preferably of a different warp, which matters where a
+ * Source: Liu et al. 2023, 2.1. With next=warp the next group is preferably from a different warp. This matters where a
  * warp has several slots: Meng 2010, 4.5 switches to "another SIMD group, preferably from a different warp". */
 #include "sched/internal.h"
 

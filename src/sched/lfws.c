@@ -1,10 +1,9 @@
 /* LFWS: long operations first. Ready warps whose next instruction is a load or store to global, local or texture space
  * issue first, then the others. Within each class: the warp that issued last, then the oldest.
  *
- * Source: Liu et al. 2023, 2.2 and 2.3. The ids by which 2.3 sorts are those of 2.1, where the smallest one is that of
- * the warp that arrived first: the order of arrival, as for GTO. The SM does their filtering of pending warps
- * (algorithm 1): such a warp is no candidate. "Executed in the previous cycle" is read as issued last, which differs
- * only after idle cycles. */
+ * Source: Liu et al. 2023, 2.2 and 2.3. Section 2.3 sorts by the ids of 2.1, where the warp that arrived first has the
+ * smallest id. This is the order of arrival, as for GTO. The SM filters out pending warps (algorithm 1), so they are
+ * never candidates. "Executed in the previous cycle" is read as issued last, which differs only after idle cycles. */
 #include <stdio.h>
 
 #include "sched/internal.h"

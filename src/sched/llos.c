@@ -1,18 +1,18 @@
-/* LLOS: warps that stalled before a load form the guiding queue and go first; all others fill the gaps. Round robin in
- * each queue.
+/* LLOS: warps that stalled before a load form the guiding queue and go first. All other warps fill the gaps. Each queue
+ * is round robin.
  *
  * Source: Liu et al. 2023, 2.1, on Do et al. 2020: a warp is guiding when its next instruction is a load and the
  * scoreboard says that it is not ready.
  *
  * Left open by the paper:
  * - How long a warp guides. It cannot issue while the scoreboard stalls it. until=load, the default: it guides until
- * that load has issued. until=signal: it guides while it is stalled, as the sentence reads word for word. No guiding
- * warp ever issues then, and LLOS is loose round robin; the guiding queue would have no purpose.
- * - The load may issue together with another warp's (dws:merge=dwf), without a call of issued(), so pick() checks
- * whether the next instruction still is a load.
- * - What "the polling method" is for queues that are rebuilt in every cycle. polling=turn, the default: each queue
- * has its own turn, which goes on after the warp that issued last. polling=first: every cycle begins with the first
- * warp of the queue, so that the order of slots decides. */
+ *   that load has issued. until=signal: it guides while it is stalled, which is the literal reading of the sentence.
+ *   Then no guiding warp ever issues, the guiding queue has no purpose, and LLOS is loose round robin.
+ * - The load may issue together with another warp's (dws:merge=dwf), without a call to issued(), so pick() checks
+ *   whether the next instruction is still a load.
+ * - The meaning of "the polling method" for queues that are rebuilt in every cycle. polling=turn, the default: each
+ *   queue has its own turn, which continues after the warp that issued last. polling=first: every cycle begins with the
+ *   first warp of the queue, so that the order of slots decides. */
 #include "sched/internal.h"
 
 enum { UNTIL_LOAD, UNTIL_SIGNAL };

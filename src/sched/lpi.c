@@ -1,18 +1,18 @@
-/* LPI: active warps in the order of their arrival, with one blocked warp, the nearest in that order, in each gap
- * between them, so that a blocked warp gets its turn while others still compute.
+/* LPI: queues the active warps in the order of their arrival. Each gap between them takes one blocked warp, the nearest
+ * in that order, so that a blocked warp gets its turn while others still compute.
  *
- * Source: Liu et al. 2023, 2.1, on Zhang et al. 2018. The ids by which it sorts are the order of arrival (2.1, on GTO).
+ * Source: Liu et al. 2023, 2.1, on Zhang et al. 2018. LPI sorts by ids, which are the order of arrival (2.1, on GTO).
  *
  * Left open by the paper:
- * - When the queue is made. queue=pass, the default: the queue is traversed once, each warp issuing at most one
- *   instruction when it is reached; then it is rebuilt. A warp that was blocked when the queue was made has its turn
- * in the gap: the "interval execution between active and blocking warps" of 2.1 and 3.2. queue=cycle: in every cycle,
- * and the first warp in it that can issue does, as GPGPU-Sim 3.2.2, which the authors used (section 3), sorts the warps
- * of its own schedulers. Blocked warps cannot issue then, so their places decide nothing: what 2.1 describes has no
- * effect.
+ * - When the queue is made. queue=pass, the default: the queue is traversed once, and each warp issues at most one
+ *   instruction when it is reached. Then the queue is rebuilt. A warp that was blocked when the queue was made has its
+ *   turn in the gap: the "interval execution between active and blocking warps" of 2.1 and 3.2. queue=cycle: the queue
+ *   is rebuilt in every cycle, and its first warp that can issue does so. GPGPU-Sim 3.2.2, which the authors used
+ *   (section 3), sorts the warps of its own schedulers in this way. With queue=cycle, blocked warps cannot issue, so
+ *   their places decide nothing, and the method of 2.1 has no effect.
  * - Blocked means pending or waiting for a long-latency result.
- * - A gap takes one blocked warp. Those without a gap near them go into the next free one, the rest to the end. A pass
- *   costs one step per warp, however many of them issue. */
+ * - A gap takes one blocked warp. Blocked warps without a gap near them go into the next free gap, and the rest go to
+ *   the end. A pass costs one step per warp, however many warps issue. */
 #include <assert.h>
 #include <string.h>
 

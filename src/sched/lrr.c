@@ -1,4 +1,4 @@
-/* Loose round robin: the next ready warp after the last issued one. The baseline of every paper. */
+/* Loose round robin: picks the next ready warp after the one that issued last. This is the baseline of every paper. */
 #include "sched/internal.h"
 
 struct lrr {

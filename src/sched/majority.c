@@ -1,5 +1,5 @@
-/* Majority: chooses the program counter of the most threads. All warps there issue before the next one is chosen, so
- * that many threads stay together and can merge.
+/* Majority: chooses the program counter (pc) that most threads share. All warps at this pc issue before the next pc is
+ * chosen, so that many threads stay together and can merge.
  *
  * Source: Fung et al. 2007 as described in Narasiman 2014, 3.2.1: "the most common PC among all warps in the warp
  * pool". Their simulator, GPGPU-Sim, which Malits 2012 uses too, counts the threads at each pc (dwf.cc, the heap of its

@@ -1,4 +1,4 @@
-/* Post-dominator priority: the warp that has passed the fewest control-flow merge points first, so that those ahead
+/* Post-dominator priority: picks the warp that has passed the fewest control-flow merge points, so that the warps ahead
  * wait for the others.
  *
  * Source: Fung et al. 2007 as described in Narasiman 2014, 3.2.1. Our choices: among equal warps the oldest goes first,

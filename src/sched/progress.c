@@ -1,14 +1,15 @@
-/* Least progress first: the warp with the lowest progress register, so that the warps of a barrier reach it at roughly
- * the same time, and none of them runs alone while the others wait for it.
+/* Least progress first: picks the warp with the lowest progress register, so that the warps of a barrier reach it at
+ * roughly the same time, and none of them runs alone while the others wait for it.
  *
- * Source: Narasiman 2014, 9.2.2, which proposes it in two sentences: a register for each warp, changed by a progress()
- * that the programmer puts into the kernel, and priority for warps with less progress.
+ * Source: Narasiman 2014, 9.2.2, which proposes the policy in two sentences: a register for each warp, changed by a
+ * progress() that the programmer puts into the kernel, and priority for warps with less progress.
  *
  * Left open by the paper:
  * - The instruction sets the register (docs/extensions.md) instead of incrementing it: a kernel whose warps have
- * unequal work can state how much is left rather than how much is done. A warp's register is 0 until it executes one.
- * - Among equal warps, which are all warps of a kernel without the instruction: the next after the last issued
- *   (ties=rr, as in the dissertation), or greedy then oldest (ties=gto).
+ *   unequal work can state how much is left rather than how much is done. A warp's register is 0 until the warp
+ *   executes the instruction.
+ * - Among equal warps (all warps, in a kernel without the instruction), the policy picks the next after the one that
+ *   issued last (ties=rr, as in the dissertation), or greedy then oldest (ties=gto).
  * - Registers are compared across the SM (among=all), or only within the oldest block that can issue (among=block):
  *   warps of different blocks never wait for each other at a barrier, and blocks that run at the same pace reach their
  *   barriers at the same time.

@@ -1,4 +1,4 @@
-/* Strict round robin: the next warp in order issues, and while it cannot, none does.
+/* Strict round robin: the next warp in order issues. While it cannot issue, no other warp does.
  *
  * Source: Liu et al. 2023, 2.1. Their example has no barriers. With barriers a strict order would deadlock: a warp at a
  * barrier would keep the turn, and the warps that it waits for would never get it. So the turn skips pending warps. */

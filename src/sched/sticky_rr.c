@@ -1,5 +1,5 @@
 /* Sticky round robin: the block that issued last keeps its priority until none of its warps can be scheduled. Then the
- * priority passes to the next block with a ready warp. Inside the block, round robin.
+ * priority passes to the next block with a ready warp. The order within a block is round robin.
  *
  * Source: the policy of Thread Block Compaction (Fung and Aamodt 2011), used by Narasiman 2014, 5.2, which names it
  * without describing it. Each block keeps its own turn and continues where it stopped. */

@@ -4,8 +4,8 @@
  * Sources:
  * - Narasiman et al. 2011, 3.2: switch=empty. The next group takes over once no warp of the prioritised one can be
  *   scheduled.
- * - Narasiman 2014, 4.3: switch=stall. The groups keep a priority order, and the top becomes the lowest once all its
- *   warps wait for long-latency results. Until then lower groups fill the cycles it leaves.
+ * - Narasiman 2014, 4.3: switch=stall. The groups keep a priority order, and the top group becomes the lowest once all
+ *   its warps wait for long-latency results. Until then lower groups fill the cycles that the top group leaves unused.
  * - Narasiman 2014, 4.4: the timeout; 3.3 and 9.2.2: greedy then oldest at either level.
  *
  * Left open by the papers:

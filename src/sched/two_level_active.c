@@ -1,13 +1,15 @@
 /* Two levels by activity: a small active set is scheduled round robin. A warp that reaches a long-latency dependence
- * leaves it, and one that no longer waits takes its place. `two-level-opt` is the same with long operations first.
+ * leaves the set, and a warp that no longer waits takes its place. `two-level-opt` is the same with long operations
+ * first.
  *
  * Sources: Gebhart et al. 2011 as described by Liu et al. 2023, 2.1 ("2-level") and 3.2 ("2-level opt": the active
  * warps sorted, those whose next instruction is a long operation in front).
  *
  * Left open by the papers:
- * - Pending warps (for example at a barrier) leave the active set too: the warps they wait for may be outside it.
+ * - Pending warps (for example at a barrier) leave the active set too, because the warps they wait for may be outside
+ *   the set.
  * - A free place goes, round robin, to the next warp after the one that entered last.
- * - Warps outside the set never issue, even if only they are ready: this makes the set cheap. */
+ * - Warps outside the set never issue, even if no other warp is ready. This rule makes the set cheap. */
 #include "sched/internal.h"
 
 struct options {

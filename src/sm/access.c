@@ -1,4 +1,4 @@
-/* Accesses to memory: turns an executed instruction into a request with a transaction for each line. Shared memory and
+/* Memory accesses: turns an executed instruction into a request with one transaction per line. Shared memory and
  * constants are part of the SM, so their results are ready at a known time. */
 #include "isa/isa.h"
 #include "sm/internal.h"

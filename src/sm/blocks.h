@@ -1,5 +1,5 @@
 /* The blocks on an SM, and the places that hold their threads. A place serves one block of the grid after the other, so
- * there are as many as blocks were ever on the SM at once. */
+ * the number of places is the largest number of blocks that were ever on the SM at once. */
 #pragma once
 
 #include "divergence/divergence.h"

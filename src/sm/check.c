@@ -1,4 +1,4 @@
-/* Observes an SM: records the instructions of its bundles for each thread (exec/profile.h), and checks, for tests, that
+/* Observes an SM: records the instructions of its bundles for each thread (exec/profile.h), and checks for tests that
  * groups, slots and threads agree. */
 #include <inttypes.h>
 #include <stdarg.h>

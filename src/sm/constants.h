@@ -1,6 +1,6 @@
-/* The two caches for constants of an SM, both direct-mapped. A line that misses in the first one comes from the second,
- * or from memory if that one misses too. A line that was requested is in the cache at once, but its data arrives
- * later. Constants change only between grids, which clear both caches. */
+/* The two constant caches of an SM, both direct-mapped. A line that misses in the first cache comes from the second, or
+ * from memory if the second misses too. A requested line is in the cache at once, but its data arrives later. Constants
+ * change only between grids. Both caches are cleared at the end of each grid. */
 #pragma once
 
 #include "config/machine.h"

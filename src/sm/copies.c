@@ -1,15 +1,14 @@
-/* Times asynchronous copies. cp.async takes a turn in the load/store unit like a load; its lines then arrive without
+/* Times asynchronous copies. cp.async takes a turn in the load/store unit like a load. Its lines then arrive without
  * anything waiting for them. A bulk copy goes to a separate queue, which uses the L1 when the load/store unit does not.
- * It keeps one request busy, MEM_MAX_TRANSACTIONS lines after the other, until all its lines have arrived.
+ * It keeps one request busy, MEM_MAX_TRANSACTIONS lines at a time, until all its lines have arrived.
  *
- * Values are already in place (copy.c), so a wait only delays its group. After cp.async.wait_group, .wait_all and
- * a true mbarrier.test_wait or .try_wait, the group's next instruction issues when the copies that the threads wait for
- * have arrived. A copy belongs to threads, not to a group, so it does not matter which group they are in when they
- * wait. cp.async.mbarrier.arrive ties the copies of its threads to an mbarrier. A bulk copy has an mbarrier from the
- * start.
+ * Values are already in place (copy.c), so a wait only delays its group. After cp.async.wait_group, .wait_all and a
+ * true mbarrier.test_wait or .try_wait, the group's next instruction issues when the copies that the threads wait for
+ * have arrived. A copy belongs to threads, not to a group, so the threads may be in any group when they wait.
+ * cp.async.mbarrier.arrive ties the copies of its threads to an mbarrier. A bulk copy has an mbarrier from the start.
  *
- * Left out: the cycles that the data takes from the L1 to shared memory, and its banks; .cg, which goes through the L1
- * here like .ca. Copies and waits on different SMs do not affect each other (odgs moves threads). */
+ * Left out: the cycles that the data takes from the L1 to shared memory, and the banks there; .cg, which goes through
+ * the L1 here like .ca. Copies and waits on different SMs do not affect each other (odgs moves threads). */
 #include "sm/copies.h"
 
 #include <stdlib.h>

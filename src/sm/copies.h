@@ -1,4 +1,4 @@
-/* Asynchronous copies of an SM: those in flight, the slots that wait for them, and the queue of bulk copies. */
+/* Asynchronous copies of an SM: the copies in flight, the slots that wait for them, and the queue of bulk copies. */
 #pragma once
 
 #include "divergence/divergence.h"

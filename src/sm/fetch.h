@@ -1,5 +1,5 @@
-/* Instruction fetch: an SM asks the I-cache for a line when a group's next instruction is not in the line of its last
- * one. A fetch that misses goes to the L2. The I-cache may have one port, and then serves one group in each cycle. */
+/* Instruction fetch: an SM asks the I-cache for a line when a group's next instruction is not in the same line as its
+ * last one. A fetch that misses goes to the L2. If the I-cache has one port, it serves one group per cycle. */
 #pragma once
 
 #include "config/machine.h"

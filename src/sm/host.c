@@ -1,5 +1,5 @@
-/* The SM's side of its divergence model's calls (divergence.h, struct divergence_host): groups that a model places,
- * wakes, splits and evicts. */
+/* The functions of an SM that its divergence model calls (divergence.h, struct divergence_host) to place, wake, split
+ * and evict groups. */
 #include "sm/internal.h"
 
 /* A group that changes now may issue from the next cycle on; before the schedulers have picked, from the current cycle

@@ -1,6 +1,6 @@
 /* Issues a group that a scheduler has picked: executes its instruction, occupies its unit, and sets the time of its
- * results. A group that names its threads issues through issue_own(). For others the model names them, bundle by
- * bundle. Models that issue several groups or instructions in one cycle go through joint_issue.c. */
+ * results. A group that names its threads issues through issue_own(). For other groups the model names the threads,
+ * bundle by bundle. Models that issue several groups or instructions in one cycle go through joint_issue.c. */
 #include "divergence/parts/threads.h"
 #include "isa/isa.h"
 #include "sm/internal.h"

@@ -1,5 +1,5 @@
-/* The load/store unit: its requests, the queue in which they wait for the L1, and the list of those that memory has
- * answered. access.c makes requests of instructions, and ldst.c takes them through the L1. */
+/* The load/store unit: its requests, the queue in which they wait for the L1, and the list of requests that memory has
+ * answered. access.c turns instructions into requests, and ldst.c takes the requests through the L1. */
 #pragma once
 
 #include "divergence/divergence.h"

@@ -1,6 +1,6 @@
 /* Follows the slots of an SM: the activity of each group in each cycle, for the counters of lines (stats/lines.def) and
- * for an observer. It reads states once per tick, after it, because a slot's activity does not change between two ticks
- * of the SM. */
+ * for an observer. The states are read once, after each tick, because a slot's activity does not change between two
+ * ticks of the SM. */
 #include <stdlib.h>
 
 #include "base/memory.h"

@@ -1,6 +1,6 @@
-/* Reports of SMs to an observer about their slots: the source of timelines (gpu/trace.c). An SM without an observer,
- * whose grid records no lines either, only compares a pointer at each access and group, and does nothing at an
- * instruction. */
+/* Reports from SMs to an observer about their slots. Timelines are made from them (gpu/trace.c). If an SM has no
+ * observer and its grid records no lines, it only compares a pointer for each access and each group, and does nothing
+ * extra for an instruction. */
 #pragma once
 
 #include <stdbool.h>

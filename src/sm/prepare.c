@@ -1,10 +1,11 @@
-/* When a group may issue. This is determined once, when its next instruction becomes known: the latest of its fetch and
- * of the registers it needs. The group sleeps on the wheel until then, or off it while a load has no answer.
+/* Determines when a group may issue. This happens once, when the group's next instruction becomes known. The group may
+ * issue when the instruction has been fetched and the registers it needs are ready. Until then the group sleeps on the
+ * wheel, or off the wheel while a load is unanswered.
  *
  * The three pipelines differ only in that rule. barrel: a group is fetched again when its instruction has left the
  * pipeline and all its accesses have ended (Narasiman). scoreboard: when fetch, registers and unit allow it.
- * switch-on-access: every result is ready in the next cycle except memory's, for which the group waits (Meng 2010, 3.3:
- * when it accesses the cache, by a load or a store; in 5.1 both diverge). */
+ * switch-on-access: every result is ready in the next cycle except results from memory, for which the group waits (Meng
+ * 2010, 3.3: when the group accesses the cache, by a load or a store; in 5.1 both diverge). */
 #include <assert.h>
 
 #include "sm/internal.h"

@@ -1,4 +1,4 @@
-/* Warp schedulers: their memory, and the questions that a policy answers. */
+/* Warp schedulers: allocates their memory and calls their policies. */
 #include "sm/schedulers.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* The warp schedulers of an SM: the state of each one's policy, and everything that a policy sees of the slots. Slot s
- * belongs to scheduler s modulo their number. */
+/* The warp schedulers of an SM: the state of each scheduler's policy, and everything about the slots that a policy can
+ * see. Slot s belongs to scheduler s modulo the number of schedulers. */
 #pragma once
 
 #include "sched/sched.h"

@@ -1,4 +1,4 @@
-/* Slots: their memory, and groups that come and go. */
+/* Slots: their memory, and the groups that enter and leave them. */
 #include "sm/slots.h"
 
 #include <stdlib.h>

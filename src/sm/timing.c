@@ -1,8 +1,8 @@
 /* Costs of instructions. Lowering (isa/isa.h) names the unit, the rate and the latency of arithmetic, and the machine
  * supplies the numbers. Memory accesses use the load/store unit, matrix products the matrix unit, and all other
  * instructions the ALU lanes. A sequence passes through its unit several times. Some papers assume lanes that can do
- * everything. On their machines every lane has an SFU, and a sequence occupies it no longer than any other instruction
- * does. */
+ * everything. On the machines of these papers every lane has an SFU, and a sequence occupies the SFU no longer than any
+ * other instruction does. */
 #include "sm/timing.h"
 
 #include <math.h>

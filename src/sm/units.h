@@ -1,7 +1,7 @@
 /* The functional units of an SM: the cycle from which each takes its next instruction, and the slots whose next
  * instruction needs it. Every scheduler has its own ALU lanes and matrix unit, and all schedulers use one load/store
- * unit. The remaining units belong to the schedulers one by one on partitioned machines, and to all of them on
- * others. */
+ * unit. On partitioned machines each scheduler also has its own remaining units. On other machines all schedulers share
+ * them. */
 #pragma once
 
 #include "sched/sched.h"

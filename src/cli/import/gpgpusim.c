@@ -2,7 +2,7 @@
  *
  * Such a file contains options, `-name value`, in any order. A value may be in quotes and span several lines, and '#'
  * begins a comment. This file converts each option that has an equivalent in a machine; gpgpusim.def lists the others
- * with reasons. DRAM times are converted to core cycles. Everything else keeps the default of a machine. */
+ * with reasons. DRAM times are converted to core cycles. All other options of the machine keep their defaults. */
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Flow graphs for Graphviz: a cluster for each function, a box for each block. Divergent branches are filled, and a
- * dashed line leads from each to its reconvergence point. */
+ * dashed line leads from each of these branches to its reconvergence point. */
 #include "cli/ptx/view.h"
 
 static bool ends_in_divergence(const struct ptx_analysis *analysis, const struct ptx_block *block) {

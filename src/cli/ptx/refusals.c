@@ -1,5 +1,5 @@
-/* The refusals of a kernel: what it requires of machines, and the divergence models that cannot run it on any machine.
- * The sentences are those with which a launch would fail. */
+/* Reasons to refuse a kernel: its requirements on the machine, and the divergence models that cannot run it on any
+ * machine. The messages are the same as when a launch fails. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
-/* Contexts: the primary one, those that a program creates, the current one of each thread, and their limits.
+/* Contexts: the primary context, contexts that a program creates, the current context of each thread, and their limits.
  *
- * All contexts share one device and one memory. The objects of a context end with it. A kernel that failed leaves its
- * error in the context. Every call in it then returns that error, as on a real device, except calls that end the
- * context or take it off the thread. */
+ * All contexts share one device and one memory. The objects of a context are destroyed with it. A kernel that fails
+ * leaves its error in the context. Every later call in that context returns the error, as on a real device, except
+ * calls that end the context or detach it from the thread. */
 #include "cuda/internal.h"
 
 #include <stdlib.h>

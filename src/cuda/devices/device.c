@@ -1,8 +1,8 @@
 /* The one device: its name, attributes and capabilities.
  *
- * The machine file says what the device is (its options device.*, sm.*, shared.*). Without a machine, and on the
- * machines of papers, it reports compute capability 8.0: most programs of today need at least 7.5, and CUDA 13 supports
- * nothing below. A device of 9.0 reports no clusters and no tensor maps, which are missing here. */
+ * The machine file describes the device (its options device.*, sm.*, shared.*). Without a machine, and on the machines
+ * of papers, it reports compute capability 8.0: most current programs need at least 7.5, and CUDA 13 supports nothing
+ * lower. A device of 9.0 reports no clusters and no tensor maps, because Heddle lacks them. */
 #include "cuda/internal.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Stream capture: calls become nodes of a graph instead of being executed.
  *
- * A stream captures from cuStreamBeginCapture() on. Another stream joins when it waits for an event that was recorded
- * in the capture. The capture ends, for all of them, on the stream where it began. */
+ * A stream starts to capture with cuStreamBeginCapture(). Another stream joins when it waits for an event that was
+ * recorded in the capture. Ending the capture on the stream where it began ends it for all its streams. */
 #include "cuda/graphs/graph.h"
 
 #include <stdlib.h>

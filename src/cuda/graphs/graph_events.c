@@ -1,4 +1,4 @@
-/* Event nodes, attributes of kernel nodes, and graphs as text: questions about a graph other than its work. */
+/* Event nodes, attributes of kernel nodes, and graphs as text: the parts of a graph other than its work. */
 #include "cuda/graphs/graph.h"
 
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* Memory nodes of graphs.
  *
  * The address of an allocation is fixed when its node is added, and every launch of the graph allocates there again. So
- * the block of device memory is taken with the node and kept while any node or copy of it exists. Allocating and
- * freeing only makes it known and unknown to the other functions of the API. Therefore a kernel that uses a block that
- * is not allocated at that time is not caught. */
+ * the block of device memory is reserved when the node is added, and kept while the node or any copy of it exists.
+ * Allocating and freeing only make the block known or unknown to the other functions of the API. A kernel that uses a
+ * block while it is not allocated is therefore not caught. */
 #include "cuda/graphs/graph.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* User objects: resources of the program that graphs hold on to. Each has a count of references. Graphs, their clones
- * and executables hold some. The destructor runs when the last is gone. It must not call CUDA, so it may run inside a
- * call. */
+/* User objects: resources of the program that graphs hold on to. Each has a reference count. Graphs, their clones and
+ * executables hold references. The destructor runs when the last reference is released. It must not call CUDA, so it
+ * may run inside a call. */
 #include "cuda/graphs/graph.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Launches of kernels and host functions.
  *
- * A kernel has ended when the launch returns. An invalid launch returns its error itself. A kernel that fails leaves
+ * A kernel has ended when the launch returns. An invalid launch returns its error directly. A kernel that fails leaves
  * its error in the context, and the next call reports it, as on a real device, where the launch would already have
  * returned. With CUDA_LAUNCH_BLOCKING=1 in the environment the launch itself reports it. Either way one line on
  * standard error says what happened. */

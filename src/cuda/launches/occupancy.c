@@ -1,4 +1,4 @@
-/* How many blocks of a kernel an SM holds at once, and which block size fills it best. */
+/* Computes how many blocks of a kernel an SM holds at once, and which block size fills the SM best. */
 #include "cuda/internal.h"
 
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction function, int block_threads,

@@ -1,5 +1,5 @@
-/* Launches as before CUDA 4.0: the program sets shape, shared memory and parameters on the function, then launches it.
- * Deprecated, but still exported by every driver. */
+/* The launch interface from before CUDA 4.0: the program sets shape, shared memory and parameters on the function, then
+ * launches it. Deprecated, but still exported by every driver. */
 #include "cuda/internal.h"
 
 #include <string.h>

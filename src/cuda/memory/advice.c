@@ -1,7 +1,7 @@
 /* Advice about managed memory: where it should be, and which side reads it. Nothing moves, because host and device
  * share one copy. Programs can query their advice.
  *
- * Advice applies to pages: a range counts from the start of its first page to the end of its last. */
+ * Advice applies to pages: a range extends from the start of its first page to the end of its last. */
 #include "cuda/internal.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* Copies between host memory, device memory and arrays, in one, two and three dimensions.
  *
  * A copy, even an asynchronous one, is done when its call returns; the API allows that order. On the device's timeline
- * the program waits for a synchronous copy, and for one from or to host memory that is not pinned. A host address in
- * the device's arena may be passed as a host pointer, as with unified addressing. */
+ * the program waits for a synchronous copy, and for any copy from or to host memory that is not pinned. A host address
+ * in the device's arena may be passed as a host pointer, as with unified addressing. */
 #include "cuda/internal.h"
 
 #include <string.h>

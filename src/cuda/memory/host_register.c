@@ -1,10 +1,10 @@
 /* cuMemHostRegister: makes memory of the program accessible to kernels.
  *
- * Kernels can access only the device's arena. So the pages of the program's memory and as many pages of the arena
- * become views of one file in memory, which takes over the content. Each side then sees the other's writes. The program
- * keeps its addresses, and kernels use those from cuMemHostGetDevicePointer. Whole pages are taken, with whatever else
- * lies in them. Another thread must not write to them during the call. Unregistering gives the program its own pages
- * again. */
+ * Kernels can access only the device's arena. So the pages of the program's memory and the same number of pages of the
+ * arena become views of one in-memory file, which takes over the program's data. Each side then sees the other's
+ * writes. The program keeps its addresses, and kernels use those from cuMemHostGetDevicePointer. The call takes whole
+ * pages, with any other data in them. Other threads must not write to these pages during the call. Unregistering gives
+ * the program its own pages again. */
 #define _GNU_SOURCE
 #include "cuda/internal.h"
 

@@ -1,4 +1,4 @@
-/* Attributes of pointers: cuPointerGetAttribute and its plural. */
+/* Attributes of pointers: cuPointerGetAttribute and cuPointerGetAttributes. */
 #include "cuda/internal.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Virtual memory management: reserves addresses, creates memory, maps one to the other.
  *
- * Mapped memory can be read and written at once. cuMemSetAccess() is checked and changes nothing, because there is one
- * device and the host can access all of its memory. */
+ * Mapped memory can be read and written immediately. cuMemSetAccess() is checked and changes nothing, because there is
+ * one device and the host can access all of its memory. */
 #include "cuda/internal.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Reads fat binaries; fatbin.h has the format. */
+/* Reads fat binaries; fatbin.h describes the format. */
 #include "cuda/modules/fatbin.h"
 
 #include <stdlib.h>

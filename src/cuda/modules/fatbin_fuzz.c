@@ -1,4 +1,5 @@
-/* libFuzzer: any bytes as a container. Reads every entry's text; nothing may crash or use memory without bound. */
+/* A libFuzzer target: treats any bytes as a container and reads every entry's text. Nothing may crash or use unbounded
+ * memory. */
 #include <stdlib.h>
 #include <string.h>
 

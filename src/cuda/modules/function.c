@@ -1,4 +1,4 @@
-/* Kernels as handles: their requirements, their settings, how many of their blocks fit. */
+/* Handles of kernels: their requirements, their settings, and the number of their blocks that fit. */
 #include "cuda/internal.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Options of the driver's compiler: where the caller wants messages. The others ask for optimisations, which change no
- * result. */
+/* Options of the driver's compiler. This file reads those that say where the caller wants messages. The others ask for
+ * optimisations, which change no result. */
 #include "cuda/internal.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* cuLinkCreate and the calls after it: links PTX, and what contains it, into an image that can be loaded.
+/* cuLinkCreate and the calls after it: links PTX, and inputs that contain PTX, into an image that can be loaded.
  *
  * The image holds the PTX as it was given; linking happens again when it is loaded. It is self-contained: a program may
  * write it to a file. */

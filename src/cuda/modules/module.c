@@ -1,7 +1,7 @@
 /* Modules: images that a program passes, their kernels and variables.
  *
- * image.h lists the kinds of images. Every message about one goes to standard error and into the caller's error log if
- * there is one. */
+ * image.h lists the kinds of images. Every message about an image goes to standard error and into the caller's error
+ * log if there is one. */
 #include "cuda/internal.h"
 
 #include <stdio.h>

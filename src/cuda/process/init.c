@@ -1,4 +1,4 @@
-/* Starts the driver; its version; and the profiler's switches, which do nothing here. */
+/* Starts the driver and reports its version. The profiler's switches are here too, and do nothing. */
 #include "cuda/internal.h"
 
 #include <stdlib.h>

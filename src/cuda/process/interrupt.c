@@ -1,6 +1,6 @@
 /* Ctrl-C while a kernel runs: the launch ends early, its counters are written with the others, then the signal ends the
  * process as usual. A process that still runs a little later is killed, because a hook of a plug-in that never returns
- * would keep it alive, and `heddle` may have died meanwhile. Active only under `heddle run` (HEDDLE_CONFIG
+ * would keep it alive, and `heddle` may have died in the meantime. Active only under `heddle run` (HEDDLE_CONFIG
  * "interruptible"), and only if the program has no handler of its own. */
 #include <signal.h>
 #include <stdlib.h>

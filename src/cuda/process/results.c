@@ -14,8 +14,8 @@
  *
  * Only machines with a link to the host have a timeline. Its cycles count from the start of the program.
  *
- * With profiles there is a second file, of the same name and ".threads": for each profile, in order, the instructions
- * of every thread and its divergences, as numbers of 32 bits in the host's order of bytes.
+ * With profiles there is a second file, with ".threads" appended to the name. For each profile, in order, it contains
+ * the instructions of every thread and its divergences, as 32-bit numbers in the host's byte order.
  *
  * Everything but "host" is the same from run to run. The file is replaced as a whole, so a reader never sees half of
  * it. It is written when the process ends and after each launch that fails. */

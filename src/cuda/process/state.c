@@ -2,7 +2,7 @@
  * objects.
  *
  * One lock guards everything, so calls from several threads take turns. A launch holds the lock until the kernel has
- * ended. Functions of the program (callbacks) run without it. */
+ * ended. Functions of the program (callbacks) run without the lock. */
 #define _GNU_SOURCE
 #include "cuda/internal.h"
 

@@ -1,12 +1,13 @@
-/* When the work of streams may start, on the device's timeline.
+/* Decides when the work of streams may start on the device's timeline.
  *
- * The work of a stream runs in the order of the calls. Work of the default stream waits for that of all other streams,
- * and they wait for it, unless they were made with CU_STREAM_NON_BLOCKING. A stream that waits for an event starts no
- * work before it. The program's own time is that of the device when a call last waited for it: nothing starts earlier
- * than that. A call that only asks whether work has ended waits for it too, because Heddle does not know how long the
- * program would have asked. The calls themselves take no time.
+ * The work of a stream runs in the order of the calls. Work of the default stream waits for the work of all other
+ * streams, and those streams wait for it, unless they were made with CU_STREAM_NON_BLOCKING. A stream that waits for an
+ * event starts no work before it. The program's own time is the device's time when a call last waited for the device.
+ * Nothing starts earlier than that. A call that only asks whether work has ended waits for it too, because Heddle does
+ * not know how long the program would have asked. The calls themselves take no time.
  *
- * Machines without a link have no timeline. There all cycles here are 0, and events show the time that kernels took. */
+ * Machines without a link have no timeline. On them all cycles in this file are 0, and events show the time that
+ * kernels took. */
 #include "cuda/internal.h"
 
 static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }

@@ -1,5 +1,5 @@
-/* Streams. Each call does its work, in the order of the calls, before it returns. When that work would have run on the
- * device is another matter: order.c knows it. */
+/* Streams. Each call does its work, in the order of the calls, before it returns. order.c determines when that work
+ * would have run on the device. */
 #include "cuda/internal.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Arrays: texels in lines of device memory. A real device stores them in an order that no program can see. Here they
  * are plain lines, slice after slice; a slice is a step of the third dimension, a layer or a face of a cube. A
- * mipmapped array is an array for each level. Only the plain texel formats are supported: no block-compressed, planar
- * or normalised ones. */
+ * mipmapped array consists of one array for each level. Only the plain texel formats are supported: no
+ * block-compressed, planar or normalised ones. */
 #include "cuda/internal.h"
 
 uint32_t cuda_format_bytes(CUarray_format format) {

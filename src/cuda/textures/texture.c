@@ -1,8 +1,8 @@
 /* Textures and surfaces: objects, and the references that modules declare.
  *
- * Textures over arrays of all geometries, mipmapped arrays, linear memory and lines with a pitch. Left out: resource
- * views, anisotropy, depth textures, filtering across the edges of cubes. A reference takes effect when its resource is
- * bound, and again with each later setting. */
+ * A texture may read arrays of all geometries, mipmapped arrays, linear memory, and lines with a pitch. Left out:
+ * resource views, anisotropy, depth textures, filtering across the edges of cubes. A reference takes effect when its
+ * resource is bound, and again with each later setting. */
 #include "cuda/internal.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Jumps over functions of the program, for x86-64.
  *
- * A jump takes five bytes, with a distance of 32 bits, because some functions are not much longer. It leads to a table
- * near the program, and from there to the target with an address of 64 bits. A function that begins with endbr64, as
+ * A jump has a 32-bit distance, so that it takes only five bytes: some functions are not much longer. It leads to a
+ * table near the program, which jumps on to the target's 64-bit address. A function that begins with endbr64, as
  * indirect calls may require, keeps it. */
 #include <stdint.h>
 #include <string.h>

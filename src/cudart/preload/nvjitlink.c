@@ -2,7 +2,7 @@
  *
  * nvJitLink makes machine code. Here the cubin that it returns is an image of the PTX that went in, in the form of
  * cuLinkComplete (cuda/modules/image.h), and the driver links it. Compiler IR goes through nvJitLink itself, which can
- * make PTX of it ("-lto -ptx"). The rest nvJitLink links too, so that its errors are those of a GPU. */
+ * turn it into PTX ("-lto -ptx"). nvJitLink links the rest too, so that its errors are the same as with a GPU. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  *
  * A program asks NVRTC for the architecture that the device reports, "sm_80", and then for a cubin, which is machine
  * code. NVRTC keeps the PTX that it made the code from, so here the cubin is that PTX: the driver recognises it by its
- * first bytes. A program that asked for "compute_80" has no cubin, and gets none. */
+ * first bytes. For "compute_80" NVRTC makes no cubin, and the program gets none here either. */
 #include <stddef.h>
 
 #include "cudart/preload/preload.h"

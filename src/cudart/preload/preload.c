@@ -5,12 +5,13 @@
  * functions: before any code of the program runs, each of them gets a jump to the function of the same name in Heddle's
  * libcudart. The same is done for shared objects that contain the runtime or are one, and for functions of libraries
  * that Heddle has too (cuBLAS, cuRAND). A program that contains kernels and has no symbol table cannot run; it ends
- * with one line. A shared object like that, as NVIDIA's libraries are, stays as it is: many programs link one and never
- * call it. When the runtime inside it starts, the driver refuses it by name (cuGetExportTable).
+ * with a one-line message. A shared object of this kind, such as NVIDIA's libraries, stays as it is: many programs link
+ * to one and never call it. When the runtime inside it starts, the driver refuses it and names the object
+ * (cuGetExportTable).
  *
- * An object that the program opens later, by a path, has run its constructors before dlopen() returns, so the runtime
- * inside it has been told of the kernels, and does nothing about them yet. The functions that told it are called again,
- * after the jumps are there. */
+ * An object that the program opens later, by a path, has run its constructors before dlopen() returns. They have
+ * registered its kernels with the runtime inside it, which does nothing with them yet. The functions that registered
+ * them are called again once the jumps are in place. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <limits.h>

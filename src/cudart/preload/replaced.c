@@ -2,7 +2,7 @@
  *
  * The loader finds ours first because this library is preloaded. A program that opens such a library by itself asks
  * dlsym() for its functions, so this file shadows dlsym() too. Our functions find the originals in the list of loaded
- * objects, whoever opened them. Nothing is remembered between calls, so threads need no lock here. */
+ * objects, no matter who opened them. Nothing is remembered between calls, so threads need no lock here. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <limits.h>

@@ -6,9 +6,9 @@
  *
  * Warps meet at branches that may diverge, calls, returns, and the reconvergence pc of the entry. All warps of an entry
  * come to the same meeting places in the same order. They do not meet at jumps, nor at branches that the analysis calls
- * uniform (ptx/analysis/uniformity.c): there the whole block goes the same way, whenever each warp arrives. Loads do
- * not count as uniform, so no other warp can change the outcome in between. With meets_if_uniform warps meet at uniform
- * branches too: in Narasiman 2014, 5.2, the warps of a block synchronise "at every branch instruction".
+ * uniform (ptx/analysis/uniformity.c): there the whole block goes the same way, no matter when each warp arrives. Loads
+ * do not count as uniform, so no other warp can change the outcome in between. With meets_if_uniform warps meet at
+ * uniform branches too: in Narasiman 2014, 5.2, the warps of a block synchronise "at every branch instruction".
  *
  * Threads that leave the block for the pool (odgs) are removed from its stack like those that end. They leave only when
  * no thread of the block can still come to a barrier or a warp-wide instruction, so no thread ever waits for them.
@@ -18,13 +18,14 @@
  * Where the papers are silent:
  * - A branch at which all threads go the same way leaves the warps as they are. Warps drain only to be re-formed. All
  *   continue when the branch of the last warp has left the pipeline.
- * - In the original arrangement threads are in the warps of their rows. Entries that no divergent branch has made have
- *   it. Inner joins restore their arrangement, because packing the same threads results in the same warps.
+ * - In the original arrangement threads are in the warps of their rows. Entries that were not made by a divergent
+ *   branch have this arrangement. Inner joins restore their arrangement, because packing the same threads results in
+ *   the same warps.
  * - Threads that end leave holes, which are filled when new warps are formed.
  * - Warp-wide instructions act on rows. Warps that contain threads of one row meet there, and the instruction acts on
  *   the row's threads in the entry. cond_acc is refused, because it is a memory access of a whole row.
- * - When all warps of an entry wait, some at a barrier, the other side of the branch runs (pdom.h). Threads that spin
- *   on a value that others of the block will write let those continue after a while, as in `stack`. */
+ * - When all warps of an entry wait, some at a barrier, the other side of the branch runs (pdom.h). Threads may spin on
+ *   a value that others of the block will write. After a while they let the others continue, as in `stack`. */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
  * - Every access that goes through the L1 counts as one to global memory: generic and local addresses, atomics,
  *   textures and surfaces too.
  * - Branches, direct calls, returns and exits without a guard are unconditional jumps: all threads have one new pc.
- * - A scalar instruction is a pure one or a load. Loads from local memory are not, since equal addresses are different
- *   places there. */
+ * - A scalar instruction is a pure one or a load. Loads from local memory are not scalar, since equal addresses are
+ *   different places there. */
 #include "divergence/large_warp/subwarps.h"
 
 #include <assert.h>

@@ -1,5 +1,5 @@
 /* Walks backwards over the control flow of all functions, to a fixed point. A generic address may be a shared one. A
- * function may return to the instruction after any call that may be one of it. See departure.h. */
+ * function may return to the instruction after any call that may call it. See departure.h. */
 #include "divergence/odgs/departure.h"
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
-/* The slots of all SMs under the oracle scheduler: which warp takes a free one, and where the threads of a warp go that
- * leaves its slot. See odgs.c. */
+/* The slots of all SMs under the oracle scheduler: which warp takes a free slot, and where the threads of a warp go
+ * when it leaves its slot. See odgs.c. */
 #include "divergence/odgs/internal.h"
 
 /* Slots of the SM that are free for warps of the pool. */

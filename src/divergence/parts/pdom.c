@@ -1,5 +1,5 @@
 /* The post-dominator stack. See pdom.h. The code that runs at every branch is compiled twice, for one row and for any
- * number: with one row the loops over masks vanish. */
+ * number of rows. With one row the loops over masks disappear. */
 #include "divergence/parts/pdom.h"
 
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* Functions that the CUDA runtime on the device provides and PTX calls by name: vprintf, malloc, free, __assertfail.
  *
- * Their prototypes are those that nvcc and clang declare. vprintf's second argument points to the values, laid out one
- * after the other with natural alignment after C's promotions. vprintf returns how many it used, or -1 without a
- * format. A failed assertion ends the kernel. Lanes call in ascending order, so output comes in the order of the
- * threads. */
+ * The prototypes match the declarations of nvcc and clang. vprintf's second argument points to the values, laid out one
+ * after the other with natural alignment after C's promotions. vprintf returns the number of values it used, or -1 if
+ * there is no format. A failed assertion ends the kernel. Lanes call in ascending order, so output comes in the order
+ * of the threads. */
 #include "exec/internal.h"
 
 #include <stdlib.h>

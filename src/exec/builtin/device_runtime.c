@@ -1,9 +1,10 @@
-/* Dynamic parallelism: the calls of the CUDA device runtime by which a kernel launches others, as nvcc declares them. A
- * launch asks for memory for its parameters, fills it, and hands it over. The device runs it later (gpu/children.c).
+/* Dynamic parallelism: the functions of the CUDA device runtime with which a kernel launches other kernels, as nvcc
+ * declares them. A kernel asks for memory for the parameters, fills it, and hands it over with the launch. The device
+ * runs the launched kernel later (gpu/children.c).
  *
- * From the CUDA C++ Programming Guide, "CUDA Dynamic Parallelism", and the declarations that nvcc 11 to 13 emit (before
- * CUDA 12 without the prefix). Supported: launches, copies, streams, the last error, the device's number. Left out, and
- * so refused by name: cudaDeviceSynchronize, which CUDA 12 removed, events, attributes. */
+ * From the CUDA C++ Programming Guide, "CUDA Dynamic Parallelism", and the declarations that nvcc 11 to 13 emit
+ * (without the prefix before CUDA 12). Supported: launches, copies, streams, the last error, the device's number. Left
+ * out, and so refused by name: cudaDeviceSynchronize, which CUDA 12 removed, events, attributes. */
 #include "exec/internal.h"
 
 enum { ERROR_INVALID_VALUE = 1, STREAM_HANDLE = 0x100 };

@@ -1,11 +1,11 @@
 /* The approximate instructions: rcp sqrt rsqrt div .approx and .full, sin cos ex2 lg2 tanh.
  *
  * The PTX ISA manual bounds their errors and tabulates special operands; the bits depend on the hardware. Here each
- * result is within an f32's last place of the exact one, well inside the bounds, and the same on every host: it is
- * computed in f64 with only additions, multiplications and divisions, and no library function except the exact square
- * root. Two properties of the hardware are visible in results and kept: sin and cos convert the angle to revolutions
- * with an f32 product rounded toward zero, and the f64 approximations use and return only upper words. The polynomials
- * are Chebyshev fits. The comment of each states the error of the fit. */
+ * result is within one f32 unit in the last place of the exact value, well inside the bounds, and the same on every
+ * host: it is computed in f64 with only additions, multiplications and divisions, and no library function except the
+ * exact square root. Two properties of the hardware are visible in results and kept: sin and cos convert the angle to
+ * revolutions with an f32 product rounded toward zero, and the f64 approximations use and return only upper words. The
+ * polynomials are Chebyshev fits. A comment at each polynomial states the error of the fit. */
 #include <math.h>
 
 #include "exec/lanes/float.h"

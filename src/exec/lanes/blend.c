@@ -1,4 +1,5 @@
-/* Writes the result of an instruction that not all lanes execute: the active lanes replace those of the register. */
+/* Writes the result of an instruction that not all lanes execute: the active lanes of the register receive the result,
+ * and the others keep their values. */
 #include "exec/lanes/lanes.h"
 
 #include <assert.h>

@@ -2,8 +2,8 @@
  *
  * From the PTX ISA manual, "Extended-Precision Integer Arithmetic Instructions". The carry flag is a lane mask.
  * Differences are the sums a + ~b + flag that the hardware computes, so sub.cc sets the flag if there was no borrow.
- * The manual calls it a borrow. Programs that use sub.cc and subc together cannot tell, and those that mix sub.cc with
- * addc get the same result as on a GPU. */
+ * The manual describes the flag as a borrow. Programs that use sub.cc and subc together cannot tell the difference, and
+ * programs that mix sub.cc with addc get the same result as on a GPU. */
 #include "exec/lanes/lanes.h"
 
 #include "exec/lanes/form_rows.h"

@@ -2,9 +2,9 @@
  *
  * From the PTX ISA manual, "Comparison and Selection Instructions" and "Half Precision Comparison Instructions". A
  * comparison is a set of outcomes (less, equal, greater, unordered). One function per type and set returns the lanes'
- * mask. setp of one predicate uses it directly. set and the forms with a boolean operation, with q, or with packed
- * halves look the function up in tables, and imm holds the rest (exec/lanes/imm.h). f16 and bf16 are compared as
- * f32. */
+ * mask. setp with one predicate uses this function directly. set and the forms with a boolean operation, with q, or
+ * with packed halves look the function up in tables, and imm holds the rest (exec/lanes/imm.h). f16 and bf16 are
+ * compared as f32. */
 #include "exec/lanes/lanes.h"
 
 #include <string.h>

@@ -2,10 +2,11 @@
  * convert, write them back. Common pairs have separate loops (convert.c).
  *
  * From the cvt section of the PTX ISA manual and, for NaN, from an NVIDIA H200:
- * - A NaN becomes the integer 0, or the smallest signed one of the type's width when either side has 64 bits.
+ * - A NaN becomes the integer 0, or the smallest signed integer of the type's width if either side has 64 bits.
  * - Between floats a NaN keeps its sign and the top of its payload, made quiet, when either side is f64; otherwise it
- *   becomes the canonical NaN of the result's type. Flushing an f32 input first makes a NaN the canonical one of f32.
- * - Numbers out of an integer's range become its nearest end, with or without .sat. */
+ *   becomes the canonical NaN of the result's type. Flushing an f32 input first turns a NaN into the canonical NaN of
+ *   f32.
+ * - Numbers outside the range of the integer type become the nearest end of the range, with or without .sat. */
 #include "exec/lanes/convert.h"
 
 #include <math.h>

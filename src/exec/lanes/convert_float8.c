@@ -1,8 +1,8 @@
 /* The cvt forms with pairs of 8-bit floats: e4m3 (no infinities, NaN is 0x7f, the largest number 448) and e5m2.
  *
  * From the cvt section of the PTX ISA manual; NaN and relu results as on an NVIDIA H200. Rounds to nearest even.
- * Numbers that are too large, including infinity, become the largest number (.satfinite). The first source of a form
- * with two is the upper half. */
+ * Numbers that are too large, including infinity, become the largest number (.satfinite). If a form has two sources,
+ * the first is the upper half. */
 #include <math.h>
 
 #include "exec/lanes/convert.h"

@@ -1,7 +1,7 @@
 /* Integer arithmetic: add sub mul mad mul24 mad24 sad div rem min max abs neg dp4a dp2a. The forms are in integer.def.
  *
  * From the PTX ISA manual, "Integer Arithmetic Instructions". The manual does not define division by zero; the results
- * here are those of NVIDIA GPUs: a quotient and a remainder of all ones. Carries are in carry.c, comparisons in
+ * here are those of NVIDIA GPUs: quotient and remainder are all ones. Carries are in carry.c, comparisons in
  * compare.c. */
 #include "exec/lanes/lanes.h"
 

@@ -17,8 +17,8 @@
  *   last source.
  * - imm: for lop3 the truth table. For and, or, xor of predicates bit k is set if source k is negated (!p). For setp,
  *   set and video instructions see imm.h.
- * - 8-bit values are in the low byte of a 16-bit slot. The high byte is unspecified on input, and the sign or zero
- *   extension on output.
+ * - 8-bit values are in the low byte of a 16-bit slot. The high byte is unspecified on input. On output it is the sign
+ *   or zero extension.
  * - Rounding: for .rz, .rm and .rp the caller sets the host's rounding mode around the function (exec_form_rounding).
  *   Other functions assume round to nearest even. */
 #pragma once

@@ -1,4 +1,4 @@
-/* f32 arithmetic: add sub mul fma mad div rcp sqrt abs neg min max copysign; add sub mul fma of pairs (f32x2).
+/* f32 arithmetic: add sub mul fma mad div rcp sqrt abs neg min max copysign; also add sub mul fma of pairs (f32x2).
  *
  * From the floating-point chapter of the PTX ISA manual; float.h contains the rules for NaN and .ftz. .rz, .rm and .rp
  * run the same functions under the host's rounding mode (exec_form_rounding). mad is fma, as on every device since

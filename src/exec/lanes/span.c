@@ -1,5 +1,6 @@
 /* The addresses of a memory instruction and their properties, found in one pass: the lowest and highest address, and
- * whether they are neighbours. Bounds, alignment and bank conflicts of most accesses follow without another pass. */
+ * whether the addresses are neighbours. For most accesses, bounds, alignment and bank conflicts then need no other
+ * pass. */
 #include "exec/lanes/lanes.h"
 
 static inline struct exec_span span_of(const uint32_t *at, uint32_t bytes) {

@@ -10,8 +10,8 @@
  * - .sat to 32 unsigned bits clamps only at 0; to a part it treats the result as unsigned and clamps at the part's
  *   largest value. Shifts saturate a 34-bit result to 32 bits, and drop bits to fit a part.
  * - A merge into .h1 takes the upper half of the result.
- * - vmad treats whole words as signed, whatever their type, and .sat of a scaled unsigned result has no negative
- * case. */
+ * - vmad treats whole words as signed, whatever their type. With .sat, a scaled unsigned result has no negative
+ *   case. */
 #include "exec/lanes/lanes.h"
 
 #include <stdbool.h>

@@ -4,8 +4,8 @@
  * exponent and cut off EXEC_SUM_FRACTION bits below it; the exponent of a product is the sum of its factors' exponents,
  * and zeros have none. The sum is exact again, and is then cut off to f32 or rounded to the nearest f16. In longer sums
  * each group's sum is the next group's addend. Factors of 8 bits are converted to f16 and take two groups: the lower
- * two of each four neighbours along k, then the upper two. These start from zero, and C is added at the end, rounded to
- * nearest. */
+ * two of each four neighbours along k, then the upper two. These groups start from zero, and C is added at the end,
+ * rounded to nearest. */
 #include <math.h>
 
 #include "exec/float_bits.h"

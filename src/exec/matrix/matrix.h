@@ -1,9 +1,9 @@
-/* Matrix instructions in execution: where their elements are, and what they compute. From the PTX ISA manual; how an
- * H200 sums is from experiments (docs/validation.md).
+/* Execution of matrix instructions: the locations of their elements and the functions that compute them. From the PTX
+ * ISA manual; the way an H200 adds comes from experiments (docs/validation.md).
  *
  * The registers that an instruction reads in all lanes are first gathered into dense matrices in plain order: A by
- * rows, B by columns, so that both run along k, C and D by rows. The same functions compute a dense matrix, whatever
- * fragments it came from. All lanes of the row must take part. */
+ * rows, B by columns, so that both run along k, C and D by rows. The same functions work on every dense matrix,
+ * whichever fragments it came from. All lanes of the row must take part. */
 #pragma once
 
 #include "exec/internal.h"

@@ -1,4 +1,5 @@
-/* mma and wmma.mma: gathers the fragments, multiplies, scatters the result. movmatrix, which transposes a fragment. */
+/* mma and wmma.mma: gathers the fragments, multiplies, scatters the result. Also movmatrix, which transposes a
+ * fragment. */
 #include <fenv.h>
 
 #include "exec/matrix/matrix.h"

@@ -1,5 +1,5 @@
 /* mma.sync.m8n8k4 of f16: four products of 8 x 4 and 4 x 8 matrices. Only Volta has them in hardware. An H200 computes
- * them by additions of f32, rounded to nearest, in an order that depends on the type of D. */
+ * them with f32 additions, rounded to nearest, in an order that depends on the type of D. */
 #include <math.h>
 
 #include "exec/float_bits.h"

@@ -1,5 +1,5 @@
-/* Finds the function of a matrix instruction, and links it. Its registers are too many for a decoded instruction, which
- * holds the index of a struct exec_matrix instead. */
+/* Finds the function of a matrix instruction, and links it. A matrix instruction has more registers than a decoded
+ * instruction has room for, so the decoded instruction holds the index of a struct exec_matrix instead. */
 #include "base/arena.h"
 #include "exec/matrix/matrix.h"
 #include "exec/program/link.h"

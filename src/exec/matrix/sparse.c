@@ -1,5 +1,5 @@
-/* Sparse matrices: A has half of its elements, and the metadata say which. Four bits select two of four neighbours; for
- * s4 and u4, two of four pairs; for tf32, one of two. From the PTX ISA manual. */
+/* Sparse matrices: A stores only half of its elements, and the metadata say which ones. Four bits select two of four
+ * neighbours; for s4 and u4, two of four pairs; for tf32, one of two. From the PTX ISA manual. */
 #include "exec/matrix/matrix.h"
 
 /* Rows i and i + 8 have their metadata in one, two or four of the lanes 4 i to 4 i + 3, as the selector says. For

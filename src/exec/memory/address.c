@@ -2,8 +2,8 @@
  *
  * One pass over all 32 addresses (lanes/span.c) finds the two common patterns, consecutive elements and one address for
  * all, and the lowest and highest address. Then a single bounds check against one segment (the last allocation
- * accessed, the block's shared memory, the parameters) serves the whole row. Only if that fails is each lane looked up
- * separately, which also finds the lowest lane at fault.
+ * accessed, the block's shared memory, the parameters) serves the whole row. If that check fails, each lane is looked
+ * up separately, which also finds the lowest faulting lane.
  *
  * Spaces, alignment and generic windows follow the PTX ISA manual ("State Spaces", "Generic Addressing"). Accesses must
  * be aligned to their full size, vectors included. Left out: write protection of constant variables, which are in

@@ -1,6 +1,6 @@
 /* atom and red of more than one register: .b128, which is two halves, and vectors of f32 and half precision in global
- * memory. Each element of a vector is a separate operation. Lanes follow each other in ascending order. From the PTX
- * ISA manual. */
+ * memory. Each element of a vector is a separate operation. Lanes execute in ascending order. From the PTX ISA
+ * manual. */
 #include "exec/internal.h"
 #include "exec/memory/combine.h"
 

@@ -1,11 +1,11 @@
-/* cp.async, cp.async.bulk and st.async: copies that run in parallel to the thread on hardware. Here the data arrives
+/* cp.async, cp.async.bulk and st.async: copies that run in parallel with the thread on hardware. Here the data arrives
  * when the instruction executes. sm/copies.c decides when a wait for it ends.
  *
  * From the PTX ISA manual ("Data Movement and Conversion Instructions: Asynchronous copy"). Sources of cp.async: the
- * destination, the source, and the bytes to read (the rest becomes zero) or a predicate that makes all of it zero; imm
- * is the size. Sources of cp.async.bulk: the destination, the source, the size, and the mbarrier that counts the bytes.
- * Every address is two sources, a base and its offset. cp.reduce.async.bulk combines its elements with those in memory.
- * Left out: tensor maps, copies to several blocks. */
+ * destination, the source, and the bytes to read (the rest becomes zero) or a predicate that makes all of the
+ * destination zero; imm is the size. Sources of cp.async.bulk: the destination, the source, the size, and the mbarrier
+ * that counts the bytes. Every address is two sources, a base and its offset. cp.reduce.async.bulk combines its
+ * elements with those in memory. Left out: tensor maps, copies to several blocks. */
 #include "exec/memory/combine.h"
 #include "exec/memory/mbarrier.h"
 

@@ -2,10 +2,11 @@
  * and bytes of asynchronous copies.
  *
  * From the PTX ISA manual ("mbarrier"). A phase is complete when no arrivals are pending and the expected bytes have
- * come. The next phase then expects as many arrivals again. The manual leaves the object's bits open. Here bits 0 to 19
- * are the pending arrivals, 20 to 39 those of the next phase, 40 to 60 the bytes still to come (signed), 63 the phase.
- * A state is the object before the arrival. An object that was not initialised, a count out of range and more arrivals
- * than a phase expects are faults here; the manual does not define them.
+ * arrived. The next phase then expects the same number of arrivals. The manual leaves the object's bits open. Here bits
+ * 0 to 19 are the pending arrivals, 20 to 39 those of the next phase, 40 to 60 the bytes that are still to arrive
+ * (signed), and 63 the phase. An arrival returns a state, which is the value of the object before the arrival. An
+ * object that was not initialised, a count out of range and more arrivals than a phase expects are faults here; the
+ * manual does not define them.
  *
  * Values change when an instruction executes: a copy is complete at once, and its mbarrier has been signalled. The
  * instruction leaves the data for timing in cx->async. */

@@ -1,6 +1,6 @@
 /* st: from registers to memory; only the low bytes if the register is larger than the element.
  *
- * Lanes that write the same address do so in ascending order; the manual does not say which value stays. Cache
+ * Lanes that write the same address do so in ascending order; the manual does not say which value remains. Cache
  * operators, memory order, scope and eviction hints change no value here. */
 #include "exec/memory/mbarrier.h"
 #include "exec/program/link.h"

@@ -1,4 +1,4 @@
-/* Stores that so far only their own SM sees.
+/* Stores that only their own SM can see so far.
  *
  * SMs that run at the same time on several host threads must not see each other's stores in an order that depends on
  * the host. So an SM keeps its stores to global memory here for some cycles (gpu/timed.c). Its own loads see them.

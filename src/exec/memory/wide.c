@@ -1,5 +1,5 @@
-/* ld and st of eight elements, .v8. They have more registers than an instruction has operands, so all of them are extra
- * operands. From the PTX ISA manual, which has had them for global memory since version 8.8. */
+/* ld and st of eight elements, .v8. They have more registers than an instruction has operands, so all the registers are
+ * extra operands. From the PTX ISA manual, which has had them for global memory since version 8.8. */
 #include "exec/internal.h"
 #include "exec/program/link.h"
 

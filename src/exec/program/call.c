@@ -1,5 +1,6 @@
-/* The arguments and results of a call: each passes between the two frames or register ranges. The location of a
- * formal parameter depends only on the prototype, so one call site serves every target of an indirect call. */
+/* The arguments and results of a call, which pass between the frames or register ranges of the caller and the callee.
+ * The location of a formal parameter depends only on the prototype, so one call site serves every target of an indirect
+ * call. */
 #include "base/arena.h"
 #include "exec/program/link.h"
 

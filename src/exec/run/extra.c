@@ -1,4 +1,4 @@
-/* Operands that do not fit into an instruction, lane by lane, wherever its threads are. */
+/* Finds operands that do not fit into an instruction, one lane at a time, wherever the registers of its threads are. */
 #include "exec/internal.h"
 #include "exec/program/live.h"
 #include "exec/run/run.h"

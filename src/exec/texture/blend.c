@@ -1,9 +1,10 @@
 /* Adds up weighted texels, as the filter unit of an H200 does: in fixed point.
  *
- * Integers that read as fractions become 16 bits first, and so does their sum. Floating-point texels are aligned with
- * the largest of their plane and cut off four bits below its last one. The sum is rounded to the format. Ties round
- * away from zero, those of integers up. Established on an H200, except for texels of signed bytes, whose sums may be a
- * hundredth off, and halves in several planes, which may be one unit in the last place off. */
+ * Integers that are read as fractions are first converted to 16 bits, and so is their sum. Floating-point texels are
+ * aligned with the largest texel of their plane and cut off four bits below the last bit of that texel. The sum is
+ * rounded to the format. Ties round away from zero, but ties of integers round up. Established on an H200, except for
+ * texels of signed bytes, whose sums may be a hundredth off, and halves in several planes, which may be one unit in the
+ * last place off. */
 #include "exec/texture/texture.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Cube maps: the face that a direction points to and the position on it, and the texels on the other side of an edge.
- * From the table of the CUDA C++ Programming Guide ("Cubemap Textures"): the largest component chooses the face, the
- * two others divided by it the position. */
+ * From the table of the CUDA C++ Programming Guide ("Cubemap Textures"): the largest component chooses the face, and
+ * the other two, divided by the largest, determine the position. */
 #include "exec/texture/texture.h"
 
 #include <math.h>

@@ -1,10 +1,10 @@
 /* Reads a level: the nearest texel, or a blend of the 2, 4 or 8 around a coordinate.
  *
- * The weights are 256ths and add up to 256: the third axis divides them, then the first, then the second, each share
- * rounded. blend.c adds up. If a cube is seamless, texels beyond an edge are those of the next face. At a corner there
- * are three texels, and the weight of the fourth is divided among them. A line is a plane of one line, read at its
- * upper edge: if the addressing mode of the second axis is a border, half of the result is border. All as on an
- * H200. */
+ * The weights are 256ths and add up to 256: they are divided along the third axis, then the first, then the second, and
+ * each share is rounded. blend.c adds up the weighted texels. If a cube is seamless, texels beyond an edge are those of
+ * the next face. At a corner there are three texels, and the weight of the fourth is divided among them. A line is a
+ * plane of one line, read at its upper edge: if the addressing mode of the second axis is a border, half of the result
+ * is border. All of this is as on an H200. */
 #include "exec/texture/texture.h"
 
 static struct exec_axis axis_of(const struct exec_texture *t, unsigned level, unsigned k) {

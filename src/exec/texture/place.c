@@ -2,8 +2,8 @@
  *
  * A coordinate in texels is exact; a normalised one is first cut off after 21 fraction bits, or as many as the size
  * needs for a 256th of a texel (established on an H200 for sizes from 2 to 16,384). A nearest fetch takes the texel
- * that contains it. A linear one blends the two texels whose centres it lies between; the weight is rounded to a 256th.
- */
+ * that contains the coordinate. A linear fetch blends the two texels whose centres are on either side of the
+ * coordinate; the weight is rounded to a 256th. */
 #include "exec/texture/texture.h"
 
 #include <math.h>

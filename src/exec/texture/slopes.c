@@ -1,11 +1,12 @@
 /* The level of detail of derivatives, as an H200 computes it.
  *
- * The length of a vector is its largest component, plus 11/32 of the next and 1/4 of the least, in few bits: the
- * smaller ones have 10 after their first, and the largest and the rest are cut off 9 places below the largest's first.
- * The result is the largest of the lengths of the derivatives by x and by y and 11/16 of those of their sum and
- * difference: the sides and the diagonals of the pixel in the texture. Its logarithm has 8 fraction bits and comes from
- * a table of 256 entries. Of 131,072 derivatives in one, two and three dimensions 95 % get the GPU's level, and the
- * others are within 2/256. Where else the GPU drops bits is not known.
+ * The length of a vector is its largest component, plus 11/32 of the next and 1/4 of the least, computed with few bits:
+ * the smaller components have 10 bits after their first, and the largest and the rest are cut off 9 places below the
+ * first bit of the largest. The result is the largest of four numbers: the lengths of the derivatives by x and by y,
+ * and 11/16 of the lengths of their sum and difference. These are the sides and the diagonals of the pixel in the
+ * texture. The logarithm of the result has 8 fraction bits and comes from a table of 256 entries. Of 131,072
+ * derivatives in one, two and three dimensions, 95 % get the GPU's level, and the others are within 2/256. It is not
+ * known where else the GPU drops bits.
  *
  * Derivatives of directions are differences between the direction plus its derivative and the direction, both on the
  * cube. A neighbour on another face counts as if that face were unfolded into the plane of the first. */

@@ -1,10 +1,10 @@
 /* suld.b and sust.b: raw bytes of a surface; sust.p: texels in its format; sured.b: reductions, the same on an H200.
  * Left out: sured.p.
  *
- * From the PTX ISA manual: x counts bytes (with .p texels), y lines, z slices. Layers and faces of cubes are slices
+ * From the PTX ISA manual: x counts bytes (texels with .p), y lines, z slices. Layers and faces of cubes are slices
  * too. Outside the surface .trap faults, .clamp moves the access to the nearest texel inside, .zero reads 0 and drops
- * stores. x must be a multiple of the access size. sust.p writes the surface's channels of four words, as an H200 does:
- * integers saturate, and f32 becomes f16 cut off towards zero, at most the largest number. */
+ * stores. x must be a multiple of the access size. sust.p takes four words and writes one for each channel of the
+ * surface, as an H200 does: integers saturate, and f32 becomes f16 cut off towards zero, at most the largest number. */
 #include "exec/texture/texture.h"
 
 #include "exec/float_bits.h"

@@ -1,4 +1,4 @@
-/* Texels in memory: formats, and the values they read as. */
+/* Texels in memory: their formats, and the values that a read returns. */
 #include "exec/float_bits.h"
 #include "exec/texture/texture.h"
 

@@ -1,9 +1,9 @@
 /* tex, tld4, txq and suq: decodes their operands and reads.
  *
  * Sources: the handle, the layer if there is one, the coordinates, then the level or the derivatives by x and by y.
- * Offsets in texels come last. Those that do not fit an instruction are its extra operands. A fifth destination is the
- * predicate that says whether the texels were resident, which they always are. Left out: multisampled textures, depth
- * comparison. */
+ * Offsets in texels come last. Sources that do not fit into an instruction are its extra operands. A fifth destination
+ * is the predicate that says whether the texels were resident, which they always are. Left out: multisampled textures,
+ * depth comparison. */
 #include "exec/texture/texture.h"
 
 #include "exec/float_bits.h"

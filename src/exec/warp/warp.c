@@ -1,9 +1,9 @@
 /* Instructions that read other lanes of the row: shfl, vote, match, redux, elect, activemask.
  *
- * From the PTX ISA manual. The active lanes take part, or those of them in the member mask. Lanes with different member
- * masks in one execution form separate groups, as if each group executed alone. If the manual does not define a value
- * (shfl from a lane that does not take part, a lane outside its own member mask), the result is 0 or that of the group.
- * redux of f32 (sm_100) follows the manual; no such GPU was available. */
+ * From the PTX ISA manual. The active lanes take part or, if there is a member mask, the active lanes in the mask.
+ * Lanes with different member masks in one execution form separate groups, as if each group executed alone. If the
+ * manual does not define a value (shfl from a lane that does not take part, a lane outside its own member mask), the
+ * result is 0 or that of the group. redux of f32 (sm_100) follows the manual; no such GPU was available. */
 #include "exec/internal.h"
 
 static void write_lanes(uint32_t *dst, const uint32_t *value, uint32_t mask) {

@@ -1,7 +1,8 @@
 /* heddle-ptx-run FILE.ptx [--kernel NAME] [--grid X,Y,Z] [--block X,Y,Z] [--shared BYTES] [--arg VALUE]...
  *
- * Launches one kernel of a PTX file once. An ordinary program over the CUDA driver API; `heddle run FILE.ptx` starts it
- * like any program, so its messages begin with `heddle`. Exit status: 0 done, 1 an error, 2 wrong usage. */
+ * Launches one kernel of a PTX file once. This is an ordinary program that uses the CUDA driver API. `heddle run
+ * FILE.ptx` starts it like any other program, so its messages begin with `heddle`. Exit status: 0 for success, 1 for an
+ * error, 2 for wrong usage. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -5,15 +5,15 @@
  * regard to paths that end. So if a branch has both dead ends and other paths, the dead ends are ignored
  * (reconvergence.c). An edge is a dead end if it ends the thread, by a guarded exit or a jump to a block that only
  * returns, or if every block reachable from it is reachable only through it, so that all paths from there end without a
- * join. If all edges of a branch are dead ends, nothing after it reconverges, and they are kept.
+ * join. If all edges of a branch are dead ends, nothing after it reconverges, and the dead ends are kept.
  *
  * A dead end in which threads may wait at a barrier or a warp-wide instruction is not ignored, because they may wait
  * for threads at the reconvergence point. Then the other dead ends of its branch must be ignored. Otherwise threads
- * with nothing left to do would wait at the function's end for the others, and the others at the barrier for them. This
- * applies to branches that are not uniform.
+ * with nothing left to do would wait at the function's end for the others, and the others would wait at the barrier for
+ * them. This applies to branches that are not uniform.
  *
- * In a called function a return is not an end: the thread continues in the caller, where all reconverge. An exit in it
- * is like a trap (cfg.c). */
+ * In a called function a return is not an end: the thread continues in the caller, where all threads reconverge. An
+ * exit in a called function is like a trap (cfg.c). */
 #include "ptx/analysis/passes.h"
 
 bool ptx_ends_threads(const struct ptx_passes *passes, uint32_t block) {

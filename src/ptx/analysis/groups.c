@@ -1,7 +1,8 @@
 /* Groups of blocks that are never left: strongly connected components without outgoing edges (Tarjan's search).
  *
- * The search follows all edges, so it enters a group where threads do. The caller decides which outgoing edges count.
- * An edge that does not count never leads back to its source, so the components are the same without it. */
+ * The search follows all edges, so it enters a group at the block where threads enter. The caller decides which
+ * outgoing edges count. An edge that does not count never leads back to its source, so the components are the same
+ * without it. */
 #include "ptx/analysis/passes.h"
 
 struct group_search {

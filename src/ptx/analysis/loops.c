@@ -1,6 +1,6 @@
 /* Natural loops: an edge to a block that dominates its source closes a loop whose blocks reach the source without
- * passing the header. Loops with one header are one loop. Cycles with several entries (irreducible flow) have no such
- * edge and are not loops. */
+ * passing the header. Loops with the same header are one loop. Cycles with several entries (irreducible flow) have no
+ * such edge and are not loops. */
 #include "ptx/analysis/passes.h"
 
 struct loop_finder {

@@ -1,10 +1,11 @@
 /* Post-dominators, and from them the reconvergence point of each branch.
  *
  * Paths that end early do not delay the others. There are three kinds:
- * - Dead ends, where threads end without rejoining others (dead_ends.c). A block with other successors considers only
- *   those, so that lanes reconverge after an if in which some of them ended. A loop that is left only by dead ends
- *   keeps those on every iteration, or all of them if there are none: they are the way out of the loop, and lanes that
- *   leave it wait there for the others, unless these wait for them.
+ * - Dead ends, where threads end without rejoining others (dead_ends.c). A block that also has other successors
+ *   considers only the others, so that lanes reconverge after an if in which some of them ended. A loop that is left
+ *   only by dead ends keeps the dead ends that every iteration passes. If there are none, it keeps all its dead ends.
+ *   The kept ones are the way out of the loop, and lanes that leave it wait there for the others, unless the others
+ *   wait for those lanes.
  * - Traps, calls that never return, and exits in a called function. A block that can reach a return considers only
  *   successors that can.
  * - Endless loops, found by the same search.

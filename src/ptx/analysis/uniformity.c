@@ -3,11 +3,11 @@
  *
  * Registers are assumed uniform until one of their writes is not. A write is not uniform when the instruction's result
  * differs by thread (%tid, loads, atomics, warp-wide exchange, calls, clocks), when a source or the guard is not
- * uniform, or when paths of a divergent branch that wrote it differently join: the register is written between the
- * branch and its reconvergence point and is live at a block that several of its paths reach. That covers values carried
- * out of a loop that threads leave after different numbers of iterations (temporal divergence; R. Karrenberg and S.
- * Hack, "Improving Performance of OpenCL on CPUs", 2012). There is one verdict per register, which is coarse where a
- * register is reused.
+ * uniform, or when paths of a divergent branch that wrote the register differently join: the register is written
+ * between the branch and its reconvergence point and is live at a block that several of its paths reach. That covers
+ * values carried out of a loop that threads leave after different numbers of iterations (temporal divergence; R.
+ * Karrenberg and S. Hack, "Improving Performance of OpenCL on CPUs", 2012). There is one verdict per register, which is
+ * imprecise if a register is reused.
  *
  * A register that may be read before it is written holds an old value of its slot and is not uniform. */
 #include "ptx/analysis/passes.h"

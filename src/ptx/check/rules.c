@@ -1,4 +1,4 @@
-/* The table of check.c, from the instruction descriptions of the PTX ISA manual; Heddle's own instructions from
+/* The table of check.c, from the instruction descriptions of the PTX ISA manual; Heddle's own instructions come from
  * docs/extensions.md. */
 #include "ptx/check/rules.h"
 

@@ -2,8 +2,8 @@
  *
  * From the PTX ISA manual ("Arrays as Operands"). mov and cvta take the address of the element; ld, ldu and st access
  * it without brackets. Details that the manual leaves open follow the vendor's assembler, release 13.0: an index counts
- * elements of the scalar type, also in arrays of vectors and of several dimensions. Only the low 32 bits of a register
- * count, index times size is computed with 32 bits, and the product has no sign.
+ * elements of the scalar type, even in arrays of vectors and of several dimensions. Only the low 32 bits of a register
+ * count, index times size is computed with 32 bits, and the product is unsigned.
  *
  * An index in a register needs arithmetic, which the parser writes out before the instruction. */
 #include "ptx/internal.h"

@@ -1,5 +1,5 @@
-/* PTX from before 2.0, as compilers wrote it for the first CUDA devices (.target sm_1x). The PTX ISA says under each
- * instruction which suffix an omitted one stands for: .approx for single precision up to 1.3, .rn for double precision.
+/* PTX from before 2.0, as compilers wrote it for the first CUDA devices (.target sm_1x). For each instruction, the PTX
+ * ISA says which suffix applies if none is written: .approx for single precision up to 1.3, .rn for double precision.
  * Subnormal numbers of single precision are 0 on sm_1x. mad.f32 of sm_1x truncated its product; here it rounds as on
  * every later device. map_f64_to_f32 is ignored: double precision stays double precision. */
 #include "ptx/internal.h"
