@@ -130,6 +130,7 @@ static int describe_input(struct experiment_trial *trial, const struct experimen
     trial->stored.scheduler = trial->target.machine.scheduler;
     trial->stored.divergence = trial->target.machine.divergence;
     trial->stored.configuration = without_comments(trial->target.yaml, arena);
+    trial->stored.reads_device = trial->program.kind != PROGRAM_WORKLOAD; /* ours read sizes and limits only */
     trial->stored.records = base_arena_printf(arena, "%llu%s", (unsigned long long)trial->settings.sample_cycles,
                                               trial->settings.records_threads ? " threads" : "");
     return COMMAND_DONE;

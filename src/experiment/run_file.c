@@ -58,6 +58,7 @@ bool experiment_run_file_write(const char *folder, const struct experiment_store
     list_members(&copy, member);
     for (unsigned i = 0; i < N_MEMBERS; i++)
         json_object_set_new(object, member[i].name, json_string(*member[i].text));
+    json_object_set_new(object, "reads_device", json_boolean(run->reads_device));
     json_object_set_new(object, "seconds", json_real(run->seconds));
     char *text = json_dumps(object, JSON_COMPACT);
     bool is_written =
@@ -89,6 +90,7 @@ static int merge(const char *path, struct experiment_store *store) {
         *member[i].text = json_string_value(json_object_get(object, member[i].name));
         is_good = *member[i].text != NULL;
     }
+    run.reads_device = json_is_true(json_object_get(object, "reads_device"));
     run.seconds = json_number_value(json_object_get(object, "seconds"));
     int status = !is_good ? command_fail(COMMAND_ERROR, "'%s' is not the result of a run", path)
                  : experiment_store_add(store, &run) ? COMMAND_DONE

@@ -260,9 +260,28 @@ const char *experiment_store_path(const char *given, struct base_arena *arena) {
 
 /* ---- Keys -------------------------------------------------------------------------------------------------------- */
 
+static bool starts_with(const char *line, const char *start) { return strncmp(line, start, strlen(start)) == 0; }
+
+/* The lines of a machine, as YAML, that can change a statistic. */
+static const char *effective_lines(const char *yaml, bool reads_device, struct base_arena *arena) {
+    char *text = base_arena_copy(arena, yaml, strlen(yaml)), *to = text;
+    bool is_device = false; /* inside the group device: */
+    for (size_t n; *yaml; yaml += n) {
+        n = strcspn(yaml, "\n") + (yaml[strcspn(yaml, "\n")] == '\n');
+        is_device = starts_with(yaml, "device:") || (is_device && *yaml == ' ');
+        if (starts_with(yaml, "name:") || starts_with(yaml, "description:") || (is_device && !reads_device))
+            continue;
+        memmove(to, yaml, n);
+        to += n;
+    }
+    *to = '\0';
+    return text;
+}
+
 /* Includes the zero at the end of each text, so that different splits into texts differ. */
 const char *experiment_store_key(const struct experiment_stored_run *run, struct base_arena *arena) {
-    const char *const part[] = {run->version, run->input, run->arguments, run->configuration, run->records};
+    const char *configuration = effective_lines(run->configuration, run->reads_device, arena);
+    const char *const part[] = {run->version, run->input, run->arguments, configuration, run->records};
     struct experiment_hash hash = experiment_hash_start();
     for (unsigned i = 0; i < sizeof part / sizeof part[0]; i++)
         experiment_hash_add(&hash, part[i], strlen(part[i]) + 1);

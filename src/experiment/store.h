@@ -16,6 +16,7 @@ struct experiment_stored_run {
     const char *machine, *scheduler, *divergence;
     const char *configuration; /* the whole machine as YAML, without comments */
     const char *records;       /* the time series and the like that it records, as text */
+    bool reads_device;         /* the program may depend on device.*, the description that programs read */
     double seconds;            /* of the host's processors */
     const char *statistics;    /* JSON */
 };
@@ -32,7 +33,8 @@ void experiment_store_open_to_read(struct experiment_store **store, const char *
 bool experiment_store_is_read_only(const struct experiment_store *store);
 void experiment_store_close(struct experiment_store *store); /* does nothing for NULL */
 
-/* What tells this run from all others: 32 hexadecimal digits. */
+/* What tells this run from all others: 32 hexadecimal digits. The machine's name and description are not part of it,
+ * and its device.* options only if the program may read them: they change no statistic. */
 const char *experiment_store_key(const struct experiment_stored_run *run, struct base_arena *arena);
 /* The statistics of that run; NULL: none. */
 const char *experiment_store_find(struct experiment_store *store, const struct experiment_stored_run *run,

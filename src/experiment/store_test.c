@@ -20,8 +20,18 @@ static char path[64];
 static struct base_arena arena;
 
 static struct experiment_stored_run a_run(const char *arguments) {
-    return (struct experiment_stored_run){"v1",  "bfs",   "i1",        arguments, "small", "gtx480",
-                                          "lrr", "stack", "name: m\n", "0",       0.5,     "{\"total\": {}}"};
+    return (struct experiment_stored_run){.version = "v1",
+                                          .program = "bfs",
+                                          .input = "i1",
+                                          .arguments = arguments,
+                                          .size = "small",
+                                          .machine = "gtx480",
+                                          .scheduler = "lrr",
+                                          .divergence = "stack",
+                                          .configuration = "name: m\nclock: 1\n",
+                                          .records = "0",
+                                          .seconds = 0.5,
+                                          .statistics = "{\"total\": {}}"};
 }
 
 static void a_run_is_found_by_all_that_its_results_depend_on(void **state) {
@@ -40,6 +50,23 @@ static void a_run_is_found_by_all_that_its_results_depend_on(void **state) {
         assert_null(experiment_store_find(store, &other, &arena));
     }
     experiment_store_close(store);
+}
+
+static void a_run_is_found_whatever_its_machine_is_called(void **state) {
+    (void)state;
+    struct experiment_stored_run run = a_run("--x"), other = run;
+    run.configuration = "name: m\ndescription: \"a\"\nclock: 1\ndevice:\n  name: \"A\"\n  l2: 0\nsm:\n  count: 1\n";
+    const char *key = experiment_store_key(&run, &arena);
+    other.configuration = "name: n\ndescription: \"b\"\nclock: 1\ndevice:\n  name: \"B\"\n  l2: 9\nsm:\n  count: 1\n";
+    assert_string_equal(experiment_store_key(&other, &arena), key);
+    other.configuration = "name: n\nclock: 1\nsm:\n  count: 1";
+    assert_string_not_equal(experiment_store_key(&other, &arena), key); /* the last line differs by its end */
+    other.configuration = "name: m\nclock: 1\nsm:\n  count: 2\n";
+    assert_string_not_equal(experiment_store_key(&other, &arena), key);
+    run.reads_device = other.reads_device = true;
+    key = experiment_store_key(&run, &arena);
+    other.configuration = "name: m\nclock: 1\ndevice:\n  name: \"B\"\n  l2: 0\nsm:\n  count: 1\n";
+    assert_string_not_equal(experiment_store_key(&other, &arena), key);
 }
 
 static void a_run_takes_as_long_as_those_most_like_it(void **state) {
@@ -152,6 +179,7 @@ static int tear_down(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_is_found_by_all_that_its_results_depend_on),
+        cmocka_unit_test(a_run_is_found_whatever_its_machine_is_called),
         cmocka_unit_test(a_run_takes_as_long_as_those_most_like_it),
         cmocka_unit_test(the_last_verdict_on_a_claim_counts),
         cmocka_unit_test(what_was_added_survives_a_kill_of_several_writers),

@@ -18,8 +18,8 @@ static struct base_arena arena;
 
 static void add(const char *version, const char *arguments, const char *configuration, int cycles) {
     struct experiment_store *store;
-    struct experiment_stored_run run = {version, "bfs",   "i1",          arguments, "small", "gtx480",
-                                        "lrr",   "stack", configuration, "0",       0.5,     NULL};
+    struct experiment_stored_run run = {version, "bfs",         "i1", arguments, "small", "gtx480", "lrr",
+                                        "stack", configuration, "0",  false,     0.5,     NULL};
     run.statistics = base_arena_printf(&arena, "{\"total\": {\"cycles\": %d}}", cycles);
     assert_int_equal(experiment_store_open(&store, path), 0);
     assert_true(experiment_store_add(store, &run));
