@@ -56,6 +56,7 @@ static struct stats_counters run_on(const char *const *settings, const char *sch
     uint64_t sum = counters.active_cycles + counters.stall_memory + counters.stall_dependency + counters.stall_barrier +
                    counters.stall_fetch + counters.stall_structural + counters.stall_empty;
     assert_int_equal(sum, counters.sm_cycles); /* every cycle is accounted once */
+    assert_int_equal(counters.empty_unused + counters.empty_start + counters.empty_tail, counters.stall_empty);
     return counters;
 }
 
@@ -174,6 +175,22 @@ static void a_launch_and_each_block_take_time(void **state) {
     uint64_t one = cycles_of(NULL, "ret;", 1, 32), all = cycles_of(eight, "ret;", 8, 32);
     assert_int_equal(cycles_of(slow_launch, "ret;", 1, 32), one + 1000);
     assert_int_equal(cycles_of(slow_blocks, "ret;", 8, 32), all + 7 * 50);
+}
+
+/* Of three SMs the first has a block that ends at once, the second one whose additions take 9 cycles each, and the
+ * third has none. */
+static void cycles_without_a_group_are_told_apart(void **state) {
+    (void)state;
+    static const char *const settings[] = {"sm.count=3", "launch.start_cycles=1000", NULL};
+    static const char body[] = "mov.u32 %r1, %ctaid.x;\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra E;\n"
+                               "add.u32 %r2, %r1, 1;\nadd.u32 %r3, %r2, 1;\nadd.u32 %r4, %r3, 1;\nE:\nret;";
+    struct stats_counters counters = run_on(settings, "lrr", body, 2, 32);
+    assert_int_equal(counters.empty_unused, counters.cycles);
+    assert_int_equal(counters.empty_start, 0); /* both blocks are on their SMs from the first cycle on */
+    assert_int_equal(counters.empty_tail, counters.stall_empty - counters.cycles);
+    assert_true(counters.empty_tail >= 18 && counters.empty_tail < 40); /* two waits for an addition, and the issues */
+    assert_int_equal(counters.fetch_start, 2 * 1000);
+    assert_int_equal(counters.block_cycles, 2 * (counters.cycles - 1000) - counters.empty_tail);
 }
 
 /* A grid on two of four SMs takes half of it, and one that accesses no memory takes nothing. */
@@ -374,6 +391,7 @@ static void copies_of_the_host_are_in_a_warm_l2(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_launch_and_each_block_take_time),
+        cmocka_unit_test(cycles_without_a_group_are_told_apart),
         cmocka_unit_test(the_end_of_a_launch_waits_for_its_accesses),
         cmocka_unit_test(paths_that_meet_take_time),
         cmocka_unit_test(the_clock_turns_cycles_into_time),

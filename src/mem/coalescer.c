@@ -11,7 +11,7 @@
 #include <assert.h>
 #include <string.h>
 
-enum { COVER_WORDS = MEM_MAX_LINE_BYTES / 64, WORD_BYTES = 4, MAX_BYTES = 32, HASH_BITS = 8 };
+enum { COVER_WORDS = MEM_MAX_LINE_BYTES / 64, WORD_BYTES = 4, MAX_BYTES = 32, SECTOR_BYTES = 32, HASH_BITS = 8 };
 
 /* A set of distinct numbers. In the hash table 0 is an empty place and i stands for number[i - 1]. */
 struct numbers {
@@ -202,6 +202,17 @@ unsigned mem_coalesce(const uint64_t address[32], uint32_t mask, uint32_t bytes,
     if (is_power_of_two && line_bytes <= 64 * bytes && are_aligned(address, mask, bytes))
         return coalesce_elements(address, mask, (uint32_t)__builtin_ctz(bytes), line_bytes, out);
     return coalesce_any(address, mask, bytes, line_bytes, out);
+}
+
+unsigned mem_count_sectors(const uint64_t address[32], uint32_t mask, uint32_t bytes) {
+    struct numbers sectors;
+    clear_numbers(&sectors);
+    for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+        uint64_t first = address[__builtin_ctz(rest)];
+        for (uint64_t at = first / SECTOR_BYTES; at <= (first + bytes - 1) / SECTOR_BYTES; at++)
+            index_of(&sectors, at);
+    }
+    return sectors.n;
 }
 
 unsigned mem_most_lanes_of_address(const uint64_t address[32], uint32_t mask) {

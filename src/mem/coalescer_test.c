@@ -44,6 +44,20 @@ static void neighbouring_words_share_lines(void **state) {
     check(&t[0], 0x1000, UINT32_MAX, 32);
 }
 
+static void sectors_are_counted_once(void **state) {
+    (void)state;
+    uint64_t a[32];
+    strided(a, 0x1000, 4);
+    assert_int_equal(mem_count_sectors(a, UINT32_MAX, 4), 4);
+    assert_int_equal(mem_count_sectors(a, 0x000000ff, 4), 1);
+    strided(a, 0x101e, 4); /* from two bytes before a border to two bytes after another one */
+    assert_int_equal(mem_count_sectors(a, UINT32_MAX, 4), 5);
+    strided(a, 0x1000, 128);
+    assert_int_equal(mem_count_sectors(a, UINT32_MAX, 4), 32);
+    strided(a, 0x1000, 0);
+    assert_int_equal(mem_count_sectors(a, UINT32_MAX, 4), 1);
+}
+
 static void a_run_off_the_line_start_touches_one_line_more(void **state) {
     (void)state;
     uint64_t a[32];
@@ -290,6 +304,7 @@ static void an_l1_looks_up_a_line_in_each_bank_of_tags(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(neighbouring_words_share_lines),
+        cmocka_unit_test(sectors_are_counted_once),
         cmocka_unit_test(a_run_off_the_line_start_touches_one_line_more),
         cmocka_unit_test(one_address_is_one_line),
         cmocka_unit_test(strides_spread_over_lines),

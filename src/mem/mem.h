@@ -53,6 +53,13 @@ unsigned mem_most_lanes_of_address(const uint64_t address[32], uint32_t mask);
 /* Returns the cycles that a shared-memory access takes: the most distinct words requested from one bank (a word is
  * broadcast to all lanes that request it). */
 unsigned mem_bank_conflicts(const uint64_t address[32], uint32_t mask, uint32_t bytes, uint32_t banks);
+/* Returns the passes that an access of as many lanes needs without conflicts. */
+static inline unsigned mem_least_passes(uint32_t mask, uint32_t bytes, uint32_t banks) {
+    unsigned words = (unsigned)__builtin_popcount(mask) * ((bytes + 3) / 4);
+    return words <= banks ? 1 : (words + banks - 1) / banks;
+}
+/* Returns how many sectors of 32 bytes the lanes of `mask` touch with `bytes` each. */
+unsigned mem_count_sectors(const uint64_t address[32], uint32_t mask, uint32_t bytes);
 /* Returns whether accesses of `bytes` at addresses from low to high touch no more neighbouring words than there are
  * banks, so that no two of these words are in one bank. */
 static inline bool mem_is_one_round(uint64_t low, uint64_t high, uint32_t bytes, uint32_t banks) {

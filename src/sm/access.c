@@ -35,8 +35,17 @@ static enum sm_access resolve(const struct sm *sm, const struct sm_timing *timin
     return address - EXEC_PARAM_WINDOW < EXEC_WINDOW_BYTES ? SM_ACCESS_CONSTANT : SM_ACCESS_GLOBAL;
 }
 
-static void access_shared(struct sm *sm, uint32_t s, const struct sm_timing *timing, const struct exec_insn *insn,
-                          uint32_t mask, uint64_t cycle) {
+static void count_conflicts(struct sm *sm, uint32_t pc, uint32_t passes, uint32_t least) {
+    if (passes <= least)
+        return;
+    sm->counters.bank_conflicts += passes - least;
+    if (sm->follower)
+        sm_observe_conflicts(sm, pc, passes - least);
+}
+
+static void access_shared(struct sm *sm, uint32_t s, uint32_t pc, uint32_t mask, uint64_t cycle) {
+    const struct sm_timing *timing = &sm->program->timing[pc];
+    const struct exec_insn *insn = &sm->program->exec->code[pc];
     struct sm_slot *slot = &sm->slots.slot[s];
     uint32_t bytes = (uint32_t)insn->access.bytes * insn->access.n, banks = sm->machine->shared.banks;
     bool has_span = mask == ~0u && (insn->opcode == PTX_OP_LD || insn->opcode == PTX_OP_ST);
@@ -48,6 +57,9 @@ static void access_shared(struct sm *sm, uint32_t s, const struct sm_timing *tim
         unsigned most = mem_most_lanes_of_address(sm->cx.address, mask);
         passes = most > passes ? most : passes;
     }
+    sm->counters.shared_passes += passes;
+    if (passes > 1)
+        count_conflicts(sm, pc, passes, mem_least_passes(mask, bytes, banks));
     uint32_t occupancy = sm_occupancy_cycles(sm, timing, mask);
     uint64_t extra = passes > occupancy ? passes : occupancy;
     uint64_t ready = cycle + sm->machine->shared.latency_cycles + extra - occupancy;
@@ -173,7 +185,7 @@ static void access_memory(struct sm *sm, uint32_t s, const struct divergence_bun
     if (timing->copies != SM_COPIES_BULK)
         sm_ldst_push(&sm->ldst, number);
     if (sm->follower)
-        sm_observe_access(sm, number, cycle);
+        sm_observe_access(sm, number, address, bytes, cycle);
 }
 
 void sm_ldst_issue(struct sm *sm, uint32_t s, const struct divergence_bundle *bundle, uint64_t cycle) {
@@ -190,7 +202,7 @@ void sm_ldst_issue(struct sm *sm, uint32_t s, const struct divergence_bundle *bu
     }
     sm->counters.memory_instructions++;
     if (access == SM_ACCESS_SHARED)
-        access_shared(sm, s, timing, insn, mask, cycle);
+        access_shared(sm, s, bundle->pc, mask, cycle);
     else
         access_memory(sm, s, bundle, access, mask, cycle);
 }

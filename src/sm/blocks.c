@@ -74,6 +74,7 @@ void sm_start_block(struct sm *sm, uint32_t block, uint64_t cycle) {
     struct sm_resident *resident = free_resident(sm);
     exec_cta_start(resident->block.cta, block, sm->index);
     resident->is_in_flight = true;
+    resident->first_cycle = cycle + 1 > sm->blocks.start ? cycle + 1 : sm->blocks.start;
     sm->last_change = cycle;
     sm->blocks.n++;
     sm->counters.blocks++;
@@ -89,8 +90,13 @@ void sm_start_block_at(struct sm *sm, uint32_t block, uint64_t start, uint64_t c
 
 void sm_pull(struct sm *sm, uint64_t cycle) { sm->divergence->refill(sm->model, cycle); }
 
+/* Another SM may end the block (odgs), when this one's own cycle is an older one. */
 void sm_end_block(struct sm *sm, struct divergence_block *block) {
-    ((struct sm_resident *)block)->is_in_flight = false;
+    struct sm_resident *resident = (struct sm_resident *)block;
+    uint64_t last = sm->turn.cycle > sm->last_cycle ? sm->turn.cycle : sm->last_cycle;
+    if (last >= resident->first_cycle)
+        sm->counters.block_cycles += last + 1 - resident->first_cycle;
+    resident->is_in_flight = false;
     sm->blocks.n--;
     sm->dispatcher.block_ended(sm->dispatcher.user, sm->index);
 }

@@ -8,6 +8,7 @@
 struct sm_resident {
     struct divergence_block block; /* first member: the model hands it back */
     bool is_in_flight;
+    uint64_t first_cycle; /* from which on its groups may issue */
 };
 
 struct sm_blocks {

@@ -257,7 +257,7 @@ static inline uint64_t end_cycle(struct sm *sm, uint64_t cycle) {
     if (has_issued)
         sm->counters.active_cycles++;
     else
-        sm->counters.value[sm->sleeps_for]++;
+        sm_count_stall(sm, 1);
     sm->last_cycle = cycle;
     return next;
 }

@@ -184,6 +184,7 @@ static inline struct stats_counters fixture_run_with(enum sm_freedom freedom, ui
     uint64_t sum = counters.active_cycles + counters.stall_memory + counters.stall_dependency + counters.stall_barrier +
                    counters.stall_fetch + counters.stall_structural + counters.stall_empty;
     assert_int_equal(sum, counters.sm_cycles); /* every cycle is accounted once */
+    assert_int_equal(counters.empty_unused + counters.empty_start + counters.empty_tail, counters.stall_empty);
     *n_waits = f.n_waits;
     return counters;
 }

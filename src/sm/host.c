@@ -26,6 +26,8 @@ static uint32_t free_slots(const void *user) {
 /* `from`: the slot of the group from which it was split; SM_NO_SLOT: none, or that of the running hook. */
 static void occupy(struct sm *sm, uint32_t s, struct divergence_group *group, int from, uint64_t cycle) {
     uint64_t first = cycle + 1 > sm->blocks.start ? cycle + 1 : sm->blocks.start;
+    if (sm_slots_n_occupied(&sm->slots) == 0)
+        sm->empty_arrived = sm->counters.stall_empty;
     sm_slots_occupy(&sm->slots, s, group, first);
     if (sm->lanes.ready)
         sm_lanes_clear(sm, s);

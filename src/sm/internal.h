@@ -64,7 +64,8 @@ struct sm {
     uint64_t *lanes_at;           /* per pc: thread instructions executed in this grid */
     uint64_t cycles_to_next, cycles_to_next_after_control; /* until a group may be fetched again, except for memory */
     enum sm_stall sleeps_for;
-    uint64_t last_change; /* sm.h */
+    uint64_t active_before; /* active_cycles when the grid began */
+    uint64_t last_change;   /* sm.h */
     struct stats_sm counters;
     struct stats_divergence divergence_counters;
 
@@ -79,6 +80,8 @@ struct sm {
     const struct exec_grid *grid;
     uint32_t n_warps; /* of threads */
     struct sm_blocks blocks;
+    uint64_t empty_before;  /* stall_empty when the grid began */
+    uint64_t empty_arrived; /* stall_empty when a group last came to the empty SM; SM_NEVER: none came */
     uint64_t fault_pc;
     struct exec_row *fault_row;
     char broken[160]; /* the finding of a check; empty: none */
@@ -115,6 +118,13 @@ static inline void sm_set_destinations(struct sm *sm, uint32_t s, const struct s
         sm->slots.slot[s].register_ready[reg[i]] = ready;
 }
 
+/* Accounts cycles in which nothing issued. Those before the grid's first instruction are its start. */
+static inline void sm_count_stall(struct sm *sm, uint64_t n_cycles) {
+    sm->counters.value[sm->sleeps_for] += n_cycles;
+    if (sm->counters.active_cycles == sm->active_before && sm->sleeps_for == SM_STALL_FETCH)
+        sm->counters.fetch_start += n_cycles;
+}
+
 /* prepare.c */
 /* Finds the group's next instruction and the cycle from which it may issue, after `cycle`. */
 void sm_prepare(struct sm *sm, uint32_t slot, uint64_t cycle);
@@ -144,7 +154,9 @@ void sm_observe_hook(struct sm *sm, uint32_t slot); /* a hook of the model runs 
 void sm_observe_arrival(struct sm *sm, uint32_t slot, int from);
 void sm_observe_departure(struct sm *sm, uint32_t slot, bool is_evicted);
 void sm_observe_wake(struct sm *sm, uint32_t slot);
-void sm_observe_access(struct sm *sm, uint32_t request, uint64_t cycle);
+void sm_observe_access(struct sm *sm, uint32_t request, const uint64_t address[EXEC_LANES], uint32_t bytes,
+                       uint64_t cycle);
+void sm_observe_conflicts(struct sm *sm, uint32_t pc, uint32_t n_conflicts);
 void sm_observe_answer(struct sm *sm, uint32_t request); /* the L1 has answered for all its lines */
 void sm_observe_access_end(struct sm *sm, uint32_t request, uint64_t cycle);
 

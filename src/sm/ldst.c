@@ -162,6 +162,7 @@ static bool look_up(struct sm *sm, uint32_t number, uint32_t line, uint64_t cycl
         sm->ldst.is_refused = ready == MEM_NEVER; /* until sm_memory_changed() */
         return false;
     }
+    sm->counters.requested_bytes += transaction->bytes;
     if (answer == MEM_MISS) {
         request->outstanding |= 1ull << line;
         request->missed |= transaction->lanes;

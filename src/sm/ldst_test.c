@@ -26,6 +26,31 @@ static void bank_conflicts_take_passes(void **state) {
     assert_int_equal(fixture_cycles(NULL, conflict, 32), 36 + 31);
 }
 
+/* 32 lanes of 16 bytes need four passes, and neighbours take no more. At a stride of 32 bytes two lanes meet in each
+ * bank: eight passes, four of them conflicts. */
+static void only_passes_beyond_the_least_are_conflicts(void **state) {
+    (void)state;
+    static const char format[] = ".shared .align 16 .b8 s[2048];\nmov.u32 %%r1, %%tid.x;\nshl.b32 %%r2, %%r1, %d;\n"
+                                 "ld.shared.v4.u32 {%%r3, %%r4, %%r5, %%r6}, [%%r2];\nmov.u32 %%r7, s;\nret;";
+    char body[256];
+    snprintf(body, sizeof body, format, 4);
+    struct stats_counters counters = fixture_run(NULL, body, 1, 32);
+    assert_int_equal(counters.shared_passes, 4);
+    assert_int_equal(counters.bank_conflicts, 0);
+    snprintf(body, sizeof body, format, 5);
+    counters = fixture_run(NULL, body, 1, 32);
+    assert_int_equal(counters.shared_passes, 8);
+    assert_int_equal(counters.bank_conflicts, 4);
+}
+
+/* 32 words, then one word for all lanes: 128 bytes and 4. */
+static void requested_bytes_count_once_for_all_lanes(void **state) {
+    (void)state;
+    static const char body[] = "ld.param.u64 %d1, [p];\nmov.u32 %r1, %tid.x;\nmul.wide.u32 %d2, %r1, 4;\n"
+                               "add.u64 %d3, %d1, %d2;\nld.global.u32 %r2, [%d3];\nld.global.u32 %r3, [%d1];\nret;";
+    assert_int_equal(fixture_run(NULL, body, 1, 32).requested_bytes, 132);
+}
+
 /* Lanes 0 to 15 store to a line that the load has brought, the others to one that is not there. */
 static const char half_hits[] = "ld.param.u64 %d1, [p];\nld.global.u32 %r1, [%d1];\nmov.u32 %r2, %tid.x;\n"
                                 "and.b32 %r3, %r2, 16;\nmul.wide.u32 %d2, %r3, 256;\nadd.u64 %d3, %d1, %d2;\n"
@@ -185,6 +210,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_load_waits_for_memory),
         cmocka_unit_test(bank_conflicts_take_passes),
+        cmocka_unit_test(only_passes_beyond_the_least_are_conflicts),
+        cmocka_unit_test(requested_bytes_count_once_for_all_lanes),
         cmocka_unit_test(a_store_that_a_warp_waits_for_subdivides_it),
         cmocka_unit_test(a_split_at_an_access_meets_those_that_have_finished_it),
         cmocka_unit_test(a_bank_conflict_delays_the_conflicting_lines_only),

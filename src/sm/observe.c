@@ -155,7 +155,8 @@ static bool is_of_this_grid(const struct sm *sm, uint32_t number) {
     return sm->follower->access[number].first_cycle != SM_NEVER;
 }
 
-void sm_observe_access(struct sm *sm, uint32_t number, uint64_t cycle) {
+void sm_observe_access(struct sm *sm, uint32_t number, const uint64_t address[EXEC_LANES], uint32_t bytes,
+                       uint64_t cycle) {
     const struct sm_request *request = &sm->ldst.request[number];
     sm->follower->access[number] = (struct access){.first_cycle = cycle};
     if (!sm->grid->profile || !sm->grid->profile->line)
@@ -163,6 +164,12 @@ void sm_observe_access(struct sm *sm, uint32_t number, uint64_t cycle) {
     struct stats_line *line = &sm->grid->profile->line[request->pc];
     line->accesses++;
     line->requests += request->n_transactions;
+    line->sectors += request->is_copy ? 0 : mem_count_sectors(address, request->lanes, bytes);
+}
+
+void sm_observe_conflicts(struct sm *sm, uint32_t pc, uint32_t n_conflicts) {
+    if (sm->grid->profile && sm->grid->profile->line)
+        sm->grid->profile->line[pc].bank_conflicts += n_conflicts;
 }
 
 void sm_observe_answer(struct sm *sm, uint32_t number) {

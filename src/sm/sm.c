@@ -85,6 +85,9 @@ void sm_begin_grid(struct sm *sm, const struct exec_grid *grid, const struct sm_
     sm_copies_begin(sm);
     sm_blocks_begin(sm);
     sm->sleeps_for = SM_STALL_EMPTY;
+    sm->active_before = sm->counters.active_cycles;
+    sm->empty_before = sm->counters.stall_empty;
+    sm->empty_arrived = SM_NEVER;
     sm->lanes_at = base_allocate(grid->program->n_insns, sizeof *sm->lanes_at);
     sm_slots_begin(&sm->slots, program->n_registers + 1);
     sm_lanes_begin(sm);
@@ -99,7 +102,7 @@ void sm_begin_grid(struct sm *sm, const struct exec_grid *grid, const struct sm_
 
 /* Counts the work of the executed instructions, all at once. */
 static void count_work(struct sm *sm) {
-    for (uint32_t pc = 0; sm->lanes_at && pc < sm->grid->program->n_insns; pc++) {
+    for (uint32_t pc = 0; pc < sm->grid->program->n_insns; pc++) {
         const struct sm_timing *timing = &sm->program->timing[pc];
         sm->counters.value[timing->work] += sm->lanes_at[pc];
         sm->counters.register_accesses += sm->lanes_at[pc] * timing->n_registers;
@@ -109,8 +112,22 @@ static void count_work(struct sm *sm) {
     sm->lanes_at = NULL;
 }
 
+/* Divides the cycles without a group: before the last arrival of groups, after it, or without any. */
+static void count_empty(struct sm *sm) {
+    uint64_t now = sm->counters.stall_empty;
+    if (sm->empty_arrived == SM_NEVER) {
+        sm->counters.empty_unused += now - sm->empty_before;
+    } else {
+        sm->counters.empty_start += sm->empty_arrived - sm->empty_before;
+        sm->counters.empty_tail += now - sm->empty_arrived;
+    }
+}
+
 void sm_end_grid(struct sm *sm) {
-    count_work(sm);
+    if (sm->lanes_at) { /* otherwise the grid has been counted, or there was none */
+        count_empty(sm);
+        count_work(sm);
+    }
     for (uint32_t s = 0; s < sm->slots.n; s++)
         if (sm->slots.slot[s].group) /* only if the launch has failed */
             sm_finish_slot(sm, s);
@@ -149,7 +166,7 @@ void sm_catch_up(struct sm *sm, uint64_t cycle) {
         return;
     uint64_t slept = cycle - sm->last_cycle;
     sm->counters.sm_cycles += slept;
-    sm->counters.value[sm->sleeps_for] += slept;
+    sm_count_stall(sm, slept);
     sm->last_cycle = cycle;
 }
 

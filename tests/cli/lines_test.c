@@ -62,6 +62,8 @@ static void accesses_and_stalls_add_up_too(void **state) {
     json_t *run = run_json("--lines");
     assert_int_equal(sum(run, "accesses"), total(run, "long_instructions"));
     assert_int_equal(sum(run, "requests"), total(run, "l1_accesses"));
+    assert_true(sum(run, "sectors") >= sum(run, "requests"));
+    assert_true(32 * sum(run, "sectors") >= total(run, "requested_bytes"));
     assert_true(sum(run, "misses") > 0 && sum(run, "misses") <= total(run, "l1_misses"));
     assert_true(sum(run, "stall_memory") >= total(run, "stall_memory"));
     assert_true(sum(run, "stall_dependency") >= total(run, "stall_dependency"));
