@@ -42,24 +42,60 @@ uint32_t config_register_warps(const struct config_capacity *sm, uint32_t regist
     return (uint32_t)(sm->registers / partitions / registers * partitions);
 }
 
-uint32_t config_occupancy(const struct config_capacity *sm, const struct config_demand *block,
-                          struct config_shortage *shortage) {
+const char *const config_resource_words[CONFIG_N_RESOURCES] = {
+    [CONFIG_THREADS] = "threads",
+    [CONFIG_REGISTERS] = "registers",
+    [CONFIG_SHARED_MEMORY] = "shared memory",
+    [CONFIG_BLOCKS] = "blocks",
+};
+
+const char *const config_resource_keys[CONFIG_N_RESOURCES] = {
+    [CONFIG_THREADS] = "blocks_by_threads",
+    [CONFIG_REGISTERS] = "blocks_by_registers",
+    [CONFIG_SHARED_MEMORY] = "blocks_by_shared_memory",
+    [CONFIG_BLOCKS] = "blocks_by_blocks",
+};
+
+/* How many blocks a resource allows, and what one of them takes. */
+struct limit {
+    struct config_shortage resource;
+    uint64_t fit; /* blocks */
+};
+
+static void find_limits(const struct config_capacity *sm, const struct config_demand *block,
+                        struct limit limit[CONFIG_N_RESOURCES]) {
     uint32_t register_warps = config_register_warps(sm, block->registers_per_thread);
     uint64_t need = config_registers(sm, block->threads, block->registers_per_thread);
     uint64_t threads = round_up(block->threads, sm->warp_size), warps = warps_of_block(sm, block->threads);
     uint64_t shared = (uint64_t)block->shared_bytes + sm->shared_reserved_bytes;
+    limit[CONFIG_THREADS] = (struct limit){{"threads", threads, sm->threads}, sm->threads / threads};
+    limit[CONFIG_REGISTERS] = (struct limit){{"registers", need, sm->registers}, register_warps / warps};
+    limit[CONFIG_SHARED_MEMORY] = (struct limit){{"bytes of shared memory", shared, sm->shared_bytes},
+                                                 shared ? sm->shared_bytes / shared : UINT32_MAX};
+    limit[CONFIG_BLOCKS] = (struct limit){{"blocks", 1, sm->blocks}, sm->blocks};
+}
+
+enum config_resource config_occupancy_limits(const struct config_capacity *sm, const struct config_demand *block,
+                                             uint32_t blocks[CONFIG_N_RESOURCES]) {
+    struct limit limit[CONFIG_N_RESOURCES];
+    unsigned least = 0;
+    find_limits(sm, block, limit);
+    for (unsigned i = 0; i < CONFIG_N_RESOURCES; i++) {
+        blocks[i] = limit[i].fit < UINT32_MAX ? (uint32_t)limit[i].fit : UINT32_MAX;
+        if (blocks[i] < blocks[least])
+            least = i;
+    }
+    return (enum config_resource)least;
+}
+
+uint32_t config_occupancy(const struct config_capacity *sm, const struct config_demand *block,
+                          struct config_shortage *shortage) {
+    struct limit limit[CONFIG_N_RESOURCES];
+    uint64_t blocks = UINT64_MAX;
     if (!block->threads)
         return 0;
-    const struct {
-        struct config_shortage resource;
-        uint64_t fit; /* blocks */
-    } limit[] = {
-        {{"threads", threads, sm->threads}, sm->threads / threads},
-        {{"registers", need, sm->registers}, register_warps / warps},
-        {{"bytes of shared memory", shared, sm->shared_bytes}, shared ? sm->shared_bytes / shared : sm->blocks},
-    };
-    uint64_t blocks = sm->blocks;
-    for (size_t i = 0; i < sizeof limit / sizeof *limit; i++) {
+    find_limits(sm, block, limit);
+    for (unsigned i = 0; i < CONFIG_N_RESOURCES; i++) {
         if (!limit[i].fit && shortage)
             *shortage = limit[i].resource;
         blocks = limit[i].fit < blocks ? limit[i].fit : blocks;

@@ -35,6 +35,16 @@ uint64_t config_registers(const struct config_capacity *sm, uint32_t threads, ui
 /* Returns the number of warps whose registers fit; UINT32_MAX: they are no limit. */
 uint32_t config_register_warps(const struct config_capacity *sm, uint32_t registers_per_thread);
 
+/* The resources that limit the number of blocks, with the words for them. */
+enum config_resource { CONFIG_THREADS, CONFIG_REGISTERS, CONFIG_SHARED_MEMORY, CONFIG_BLOCKS, CONFIG_N_RESOURCES };
+extern const char *const config_resource_words[CONFIG_N_RESOURCES];
+/* The same as keys of results: the blocks that the resource allows. */
+extern const char *const config_resource_keys[CONFIG_N_RESOURCES];
+
+/* Finds how many blocks each resource allows. Returns the one that allows the fewest, the first of several. */
+enum config_resource config_occupancy_limits(const struct config_capacity *sm, const struct config_demand *block,
+                                             uint32_t blocks[CONFIG_N_RESOURCES]);
+
 /* Returns the number of blocks. If it is 0, *shortage says why; it may be NULL. */
 uint32_t config_occupancy(const struct config_capacity *sm, const struct config_demand *block,
                           struct config_shortage *shortage);

@@ -61,6 +61,22 @@ static void zero_registers_are_as_many_as_needed(void **state) {
     assert_int_equal(config_registers(&sm, 33, 10), 640);
 }
 
+static const char *limiter(uint32_t threads, uint32_t registers, uint32_t shared) {
+    const struct config_demand block = {threads, registers, shared};
+    uint32_t blocks[CONFIG_N_RESOURCES];
+    enum config_resource resource = config_occupancy_limits(&sm, &block, blocks);
+    assert_int_equal(blocks[resource], config_occupancy(&sm, &block, NULL));
+    return config_resource_words[resource];
+}
+
+static void the_limiter_is_named(void **state) {
+    (void)state;
+    assert_string_equal(limiter(256, 16, 0), "threads");
+    assert_string_equal(limiter(256, 64, 0), "registers");
+    assert_string_equal(limiter(256, 64, 40960), "shared memory");
+    assert_string_equal(limiter(32, 16, 0), "blocks");
+}
+
 static void a_block_that_does_not_fit_names_what_is_short(void **state) {
     (void)state;
     struct config_capacity reserving = sm;
@@ -77,6 +93,7 @@ static void a_block_that_does_not_fit_names_what_is_short(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_scarcest_resource_decides),
+        cmocka_unit_test(the_limiter_is_named),
         cmocka_unit_test(threads_and_registers_go_to_whole_warps),
         cmocka_unit_test(registers_go_to_partitions_in_units),
         cmocka_unit_test(zero_registers_are_as_many_as_needed),

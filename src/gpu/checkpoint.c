@@ -209,7 +209,9 @@ static bool take_heap(struct gpu_memory *memory, struct base_bytes *record) {
     X(resident_blocks, (series)->n_sms * sizeof(uint32_t))                                                             \
     X(resident_groups, (series)->n_sms * sizeof(uint32_t))                                                             \
     X(row_accesses, sizeof *(series)->row_accesses)                                                                    \
-    X(active_lanes, sizeof *(series)->active_lanes)
+    X(active_lanes, sizeof *(series)->active_lanes)                                                                    \
+    X(sm_cycles, sizeof *(series)->sm_cycles)                                                                          \
+    X(traffic, sizeof *(series)->traffic)
 
 static void put_result(const struct gpu_launch_record *result, struct base_bytes *record) {
     const struct gpu_series *series = &result->series;
@@ -241,6 +243,7 @@ static bool take_result(struct gpu *gpu, struct base_bytes *record) {
     free(name);
     struct gpu_series *series = &result->series;
     series->capacity = series->n_samples;
+    series->lines = (struct gpu_line_series){0}; /* like listings, which a checkpoint does not contain */
 #define TAKE(name, bytes) series->name = take_array(record, series->n_samples, bytes);
     FOR_EACH_SERIES(series, TAKE)
 #undef TAKE

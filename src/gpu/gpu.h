@@ -14,6 +14,7 @@
 #include "ptx/ptx.h"
 #include "stats/counters.h"
 #include "stats/lines.h"
+#include "stats/stalls.h"
 
 struct config_machine;
 struct gpu;
@@ -98,6 +99,26 @@ struct gpu_error {
     char message[1024]; /* one line: kind, kernel, block, thread, PTX line, address */
 };
 
+/* The cycles of groups at each source line over time: a row for each sample, with a column for each of the lines that
+ * took most and a last one for the others. Lines without a source are lines of the PTX. */
+enum { GPU_MOST_SERIES_LINES = 24 };
+struct gpu_line_series {
+    uint32_t n_lines; /* 0: not recorded */
+    struct gpu_series_line {
+        char *file; /* NULL: the line is of the PTX */
+        uint32_t line;
+    } line[GPU_MOST_SERIES_LINES];
+    uint32_t *cycles; /* n_samples x (n_lines + 1) */
+};
+
+/* The counters of the memory system that a time series contains. */
+enum {
+#define GPU_TRAFFIC(name) GPU_TRAFFIC_##name,
+#include "gpu/traffic.def"
+    GPU_N_TRAFFIC
+};
+extern const char *const gpu_traffic_names[GPU_N_TRAFFIC];
+
 /* A time series of a launch: samples at equal intervals of cycles, each about the time since the last. */
 struct gpu_series {
     uint64_t every_cycles, n_samples, capacity;
@@ -108,6 +129,18 @@ struct gpu_series {
     uint32_t *resident_groups;                /* n_samples x n_sms: groups in slots at the time of the sample */
     uint32_t (*row_accesses)[2];              /* per sample: DRAM accesses that hit the open row, and that did not */
     uint32_t (*active_lanes)[EXEC_LANES + 1]; /* per sample: instructions issued by number of active lanes */
+    uint32_t (*sm_cycles)[1 + STATS_N_SM_STALLS]; /* per sample: cycles of all SMs, active and by stall */
+    uint64_t (*traffic)[GPU_N_TRAFFIC];           /* per sample: the counters of gpu_traffic_names */
+    struct gpu_line_series lines;
+};
+
+/* How a launch fills an SM. */
+struct gpu_occupancy {
+    uint32_t registers_per_thread, shared_bytes; /* of a block */
+    uint32_t blocks, warps;                      /* that fit on an SM */
+    uint32_t most_warps;                         /* of an SM */
+    enum config_resource limiter;
+    uint32_t blocks_by[CONFIG_N_RESOURCES]; /* that each resource allows; UINT32_MAX: any number */
 };
 
 struct gpu_launch_record {
@@ -116,6 +149,7 @@ struct gpu_launch_record {
     struct stats_counters counters;
     uint64_t active_lanes[EXEC_LANES + 1]; /* timed: instructions by number of active lanes; [0]: guard false for all */
     struct gpu_series series;              /* timed, with sample_cycles */
+    struct gpu_occupancy occupancy;        /* timed */
     double host_seconds;
     bool is_timed;
 };

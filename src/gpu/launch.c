@@ -54,6 +54,22 @@ static uint64_t prepare_workspace(struct gpu *gpu) {
     return gpu->workspace;
 }
 
+static struct gpu_occupancy occupancy_of(const struct config_machine *machine, const struct exec_grid *grid) {
+    const struct config_capacity sm = config_capacity_of(machine);
+    const struct config_demand block = {exec_shape_threads(&grid->shape), grid->program->registers_per_thread,
+                                        grid->shared_bytes};
+    uint32_t blocks = config_occupancy(&sm, &block, NULL);
+    struct gpu_occupancy occupancy = {
+        .registers_per_thread = block.registers_per_thread,
+        .shared_bytes = block.shared_bytes,
+        .blocks = blocks,
+        .warps = blocks * ((block.threads + sm.warp_size - 1) / sm.warp_size),
+        .most_warps = sm.threads / sm.warp_size,
+    };
+    occupancy.limiter = config_occupancy_limits(&sm, &block, occupancy.blocks_by);
+    return occupancy;
+}
+
 /* Runs a launch that has passed the checks, then those that its kernel has made. */
 static bool run(struct gpu *gpu, const struct gpu_launch *launch, uint64_t workspace, struct gpu_error *error) {
     bool is_timed = gpu->timed && !launch->is_untimed;
@@ -80,6 +96,8 @@ static bool run(struct gpu *gpu, const struct gpu_launch *launch, uint64_t works
     *record = (struct gpu_launch_record){
         .kernel = gpu_keep_kernel_name(gpu, program->name), .shape = launch->shape, .is_timed = is_timed};
     uint32_t n_threads = exec_shape_threads(&grid.shape);
+    if (is_timed)
+        record->occupancy = occupancy_of(gpu->config.machine, &grid);
     if (gpu->config.records_threads || gpu->config.records_lines)
         grid.profile =
             exec_profile_new(program, n_threads, exec_shape_blocks(&grid.shape) * n_threads, gpu->config.records_lines);

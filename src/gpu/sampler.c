@@ -2,6 +2,7 @@
 #include "gpu/sampler.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 
@@ -15,6 +16,22 @@ static uint32_t since(uint64_t now, uint64_t *last) {
     uint64_t difference = now - *last;
     *last = now;
     return (uint32_t)difference;
+}
+
+const char *const gpu_traffic_names[GPU_N_TRAFFIC] = {
+#define GPU_TRAFFIC(name) #name,
+#include "gpu/traffic.def"
+};
+
+static void read_traffic(const struct stats_mem *counters, uint64_t value[GPU_N_TRAFFIC]) {
+#define GPU_TRAFFIC(name) value[GPU_TRAFFIC_##name] = counters->name;
+#include "gpu/traffic.def"
+}
+
+static void read_cycles(const struct gpu_sampler *sampler, uint64_t cycle, uint64_t sum[1 + STATS_N_SM_STALLS]) {
+    memset(sum, 0, (1 + STATS_N_SM_STALLS) * sizeof *sum);
+    for (uint32_t i = 0; i < sampler->series->n_sms; i++)
+        sm_add_cycles(sampler->sm[i], cycle, sum);
 }
 
 /* Adds each second row to the one before it. */
@@ -39,26 +56,55 @@ static void halve(struct gpu_sampler *sampler) {
     join_sums(series->channel_busy, n, series->n_channels);
     join_sums(series->row_accesses[0], n, 2);
     join_sums(series->active_lanes[0], n, EXEC_LANES + 1);
+    join_sums(series->sm_cycles[0], n, 1 + STATS_N_SM_STALLS);
+    for (uint64_t row = 0; row < n / 2; row++)
+        for (unsigned i = 0; i < GPU_N_TRAFFIC; i++)
+            series->traffic[row][i] = series->traffic[2 * row][i] + series->traffic[2 * row + 1][i];
+    if (sampler->lines)
+        gpu_line_sampler_halve(sampler->lines, n);
     keep_last(series->resident_blocks, n, series->n_sms);
     keep_last(series->resident_groups, n, series->n_sms);
     series->n_samples = n / 2;
     series->every_cycles *= 2;
 }
 
-static void take_sample(struct gpu_sampler *sampler) {
+static void make_room(struct gpu_series *series) {
+    if (series->n_samples < series->capacity)
+        return;
+    series->capacity = series->capacity ? 2 * series->capacity : 256;
+    series->thread_instructions =
+        base_grow(series->thread_instructions, series->capacity * series->n_sms, sizeof(uint32_t));
+    series->channel_busy = base_grow(series->channel_busy, series->capacity * series->n_channels, sizeof(uint32_t));
+    series->resident_blocks = base_grow(series->resident_blocks, series->capacity * series->n_sms, sizeof(uint32_t));
+    series->resident_groups = base_grow(series->resident_groups, series->capacity * series->n_sms, sizeof(uint32_t));
+    series->row_accesses = base_grow(series->row_accesses, series->capacity, sizeof *series->row_accesses);
+    series->active_lanes = base_grow(series->active_lanes, series->capacity, sizeof *series->active_lanes);
+    series->sm_cycles = base_grow(series->sm_cycles, series->capacity, sizeof *series->sm_cycles);
+    series->traffic = base_grow(series->traffic, series->capacity, sizeof *series->traffic);
+}
+
+/* Takes what the SMs did and what crossed the memory system since the last sample. */
+static void sample_course(struct gpu_sampler *sampler, uint64_t at, uint64_t cycle) {
     struct gpu_series *series = sampler->series;
-    if (series->n_samples == series->capacity) {
-        series->capacity = series->capacity ? 2 * series->capacity : 256;
-        series->thread_instructions =
-            base_grow(series->thread_instructions, series->capacity * series->n_sms, sizeof(uint32_t));
-        series->channel_busy = base_grow(series->channel_busy, series->capacity * series->n_channels, sizeof(uint32_t));
-        series->resident_blocks =
-            base_grow(series->resident_blocks, series->capacity * series->n_sms, sizeof(uint32_t));
-        series->resident_groups =
-            base_grow(series->resident_groups, series->capacity * series->n_sms, sizeof(uint32_t));
-        series->row_accesses = base_grow(series->row_accesses, series->capacity, sizeof *series->row_accesses);
-        series->active_lanes = base_grow(series->active_lanes, series->capacity, sizeof *series->active_lanes);
+    uint64_t sum[1 + STATS_N_SM_STALLS], traffic[GPU_N_TRAFFIC];
+    read_cycles(sampler, cycle, sum);
+    for (unsigned i = 0; i < 1 + STATS_N_SM_STALLS; i++)
+        series->sm_cycles[at][i] = since(sum[i], &sampler->sm_cycles[i]);
+    read_traffic(mem_counters(sampler->mem), traffic);
+    for (unsigned i = 0; i < GPU_N_TRAFFIC; i++) {
+        series->traffic[at][i] = traffic[i] - sampler->traffic[i];
+        sampler->traffic[i] = traffic[i];
     }
+    if (!sampler->lines)
+        return;
+    for (uint32_t i = 0; i < series->n_sms; i++)
+        sm_observe_end(sampler->sm[i], cycle);
+    gpu_line_sampler_take(sampler->lines, at);
+}
+
+static void take_sample(struct gpu_sampler *sampler, uint64_t cycle) {
+    struct gpu_series *series = sampler->series;
+    make_room(series);
     uint64_t at = series->n_samples++, lanes[EXEC_LANES + 1] = {0};
     const uint64_t *busy;
     mem_channel_busy(sampler->mem, &busy);
@@ -77,6 +123,7 @@ static void take_sample(struct gpu_sampler *sampler) {
     gpu_add_active_lanes(sampler->sm, series->n_sms, lanes);
     for (int i = 0; i <= EXEC_LANES; i++)
         series->active_lanes[at][i] = since(lanes[i], &sampler->active_lanes[i]);
+    sample_course(sampler, at, cycle);
 }
 
 void gpu_sampler_start(struct gpu_sampler *sampler, struct gpu_series *series, struct sm *const *sm, uint32_t n_sms,
@@ -101,19 +148,23 @@ void gpu_sampler_start(struct gpu_sampler *sampler, struct gpu_series *series, s
     for (uint32_t i = 0; i < series->n_channels; i++)
         sampler->channel_busy[i] = busy[i];
     gpu_add_active_lanes(sm, n_sms, sampler->active_lanes);
+    read_cycles(sampler, cycle, sampler->sm_cycles);
+    read_traffic(counters, sampler->traffic);
 }
 
 void gpu_sampler_advance(struct gpu_sampler *sampler, uint64_t cycle) {
     while (cycle >= sampler->next) {
-        take_sample(sampler);
+        take_sample(sampler, sampler->next);
         if (sampler->series->n_samples == sampler->most_samples)
             halve(sampler);
         sampler->next += sampler->series->every_cycles;
     }
 }
 
-void gpu_sampler_end(struct gpu_sampler *sampler) {
-    take_sample(sampler);
+void gpu_sampler_end(struct gpu_sampler *sampler, uint64_t cycle) {
+    take_sample(sampler, cycle);
+    if (sampler->lines)
+        gpu_line_sampler_end(sampler->lines, sampler->series->n_samples, &sampler->series->lines);
     free(sampler->thread_instructions);
     free(sampler->channel_busy);
 }
@@ -125,4 +176,9 @@ void gpu_series_free(struct gpu_series *series) {
     free(series->resident_groups);
     free(series->row_accesses);
     free(series->active_lanes);
+    free(series->sm_cycles);
+    free(series->traffic);
+    for (uint32_t i = 0; i < series->lines.n_lines; i++)
+        free(series->lines.line[i].file);
+    free(series->lines.cycles);
 }

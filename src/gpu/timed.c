@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "config/config.h"
+#include "exec/profile.h"
 #include "gpu/engine.h"
 
 static void memory_done(void *user, uint32_t sm, uint32_t token, uint64_t cycle) {
@@ -331,6 +332,8 @@ static void begin(struct gpu_run *run, struct gpu_sampler *sampler, struct gpu_l
         run->sampler = sampler;
         gpu_sampler_start(sampler, &record->series, timed->sm, timed->machine.sm.count, timed->mem, run->first_cycle,
                           config->sample_cycles, config->most_samples);
+        if (run->grid->profile && run->grid->profile->line && !timed->trace)
+            sampler->lines = gpu_line_sampler_new(run->grid, config->most_samples);
     }
     run->has_series = run->sampler || timed->trace;
     if (timed->trace)
@@ -369,7 +372,7 @@ static void end(struct gpu_run *run, const struct before *before, struct gpu_lau
     fflush(stdout); /* device printf */
     end_grid(timed);
     if (run->sampler)
-        gpu_sampler_end(run->sampler);
+        gpu_sampler_end(run->sampler, timed->cycle);
     if (timed->trace)
         gpu_trace_end(timed->trace, timed->cycle);
     mem_flush_l1(timed->mem, timed->cycle);

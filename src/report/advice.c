@@ -15,11 +15,26 @@ static const char *const words[] = {
 const char *report_unit_word(unsigned unit) { return words[unit]; }
 
 struct report_peaks report_peaks_of(const struct config_machine *machine) {
-    return (struct report_peaks){.sms = machine->sm.count,
-                                 .per_cycle = {
+    bool has_l2 = machine->l2.cache.is_present;
+    return (struct report_peaks){
+        .per_cycle =
+            {
 #define REPORT_UNIT(name, word, work, peak) peak,
 #include "report/units.def"
-                                 }};
+            },
+        .bytes_per_cycle =
+            {
+#define REPORT_LEVEL(name, word, requests, bytes, hits, lookups, peak) peak,
+#include "report/levels.def"
+            },
+        .clock_ghz = machine->clock_ghz,
+        .sms = machine->sm.count,
+        .schedulers = machine->sm.schedulers,
+        .warps = machine->sm.threads / machine->sm.warp_size,
+        .l1_line_bytes = machine->l1.cache.line_bytes,
+        .line_bytes = has_l2 ? machine->l2.cache.line_bytes : machine->l1.cache.line_bytes,
+        .shared_banks = machine->shared.banks,
+    };
 }
 
 static double share(uint64_t part, uint64_t whole) { return whole ? (double)part / (double)whole : 0; }
@@ -85,7 +100,7 @@ void report_print_advice(FILE *file, const struct report_run *run) {
     struct report_advice advice = report_advise(run);
     fputs("share of the peak:", file);
     for (unsigned i = 0, n = 0; i < REPORT_N_UNITS; i++)
-        if (run->target->peaks.per_cycle[i] > 0)
+        if (x.use[i] >= 0.0005) /* otherwise it would read 0.0 */
             fprintf(file, "%s %s %.1f %%", n++ ? "," : "", words[i], 100 * x.use[i]);
     fprintf(file, "\nlimited by %s: %s\nnext: %s\n", advice.limiter, advice.evidence, advice.next);
 }

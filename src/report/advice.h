@@ -14,6 +14,19 @@ struct report_peaks report_peaks_of(const struct config_machine *machine);
 /* Returns the word for a unit in tables. */
 const char *report_unit_word(unsigned unit);
 
+/* The traffic of a level of memory. */
+struct report_use {
+    const char *word;
+    uint64_t requests, bytes, hits, lookups;
+};
+struct report_use report_level_use(unsigned level, const struct stats_counters *counters,
+                                   const struct report_peaks *peaks);
+
+/* Return the share of an SM's places for warps that the kernel's blocks can fill, and that they filled on average while
+ * the SM had some. 0: not known. */
+double report_theoretical_occupancy(const struct report_kernel *kernel);
+double report_achieved_occupancy(const struct report_kernel *kernel);
+
 /* Everything a rule may look at. */
 struct report_evidence {
     double use[REPORT_N_UNITS];                                           /* share of the peak; 0 without the unit */

@@ -12,6 +12,11 @@ json_t *report_comparison_json(const struct report_comparison *comparison, bool 
 /* The counts of each thread, by kernel and shape. */
 json_t *report_threads_json(const struct report_run *run);
 
+/* memory.c: the levels of memory of these counters, the machine's peaks, and the occupancy of a launch. */
+json_t *report_memory_json(const struct stats_counters *counters, const struct report_target *target);
+json_t *report_peaks_json(const struct report_target *target);
+json_t *report_occupancy_json(const struct report_kernel *kernel);
+
 /* profile.c: reads the "profiles" of a results file, and the per-thread counts from a separate file. */
 bool report_read_profiles(struct report_run *run, const json_t *array, const char *threads_path,
                           struct base_arena *arena, struct base_diag *diag);

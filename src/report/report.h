@@ -10,6 +10,14 @@
 #include "stats/lines.h"
 #include "stats/stalls.h"
 
+/* How a launch fills an SM: config/occupancy.h. */
+struct report_occupancy {
+    unsigned blocks, warps; /* that fit on an SM */
+    unsigned most_warps;    /* of an SM; 0: not known */
+    const char *limiter;
+    const char *text; /* all of it, as JSON */
+};
+
 /* One launch, or all launches of a kernel. */
 struct report_kernel {
     const char *name;
@@ -17,6 +25,7 @@ struct report_kernel {
     unsigned n_launches;
     struct stats_counters counters;
     const char *active_lanes, *samples; /* JSON texts of a launch: the histogram, the time series; NULL when absent */
+    struct report_occupancy occupancy;  /* of the first launch */
     unsigned n_untimed;           /* launches that ran functionally on a timed machine; their counters are not kept */
     uint64_t thread_instructions; /* of a launch, timed or not */
     bool has_grids, has_blocks;   /* launches differ in them */
@@ -36,10 +45,19 @@ enum report_unit {
     REPORT_N_UNITS
 };
 
-/* The most that a machine can do. */
+enum report_level {
+#define REPORT_LEVEL(name, word, requests, bytes, hits, lookups, peak) REPORT_LEVEL_##name,
+#include "report/levels.def"
+    REPORT_N_LEVELS
+};
+
+/* The most that a machine can do, and the sizes that relate its counters to bytes. */
 struct report_peaks {
-    double per_cycle[REPORT_N_UNITS]; /* of a unit, in the measure of units.def; 0: the machine lacks it */
-    unsigned sms;
+    double per_cycle[REPORT_N_UNITS];        /* of a unit, in the measure of units.def; 0: the machine lacks it */
+    double bytes_per_cycle[REPORT_N_LEVELS]; /* of a level of memory; 0: the machine lacks it */
+    double clock_ghz;
+    unsigned sms, schedulers, warps;                  /* schedulers and warps: of an SM */
+    unsigned l1_line_bytes, line_bytes, shared_banks; /* line_bytes: of the L2 and DRAM */
 };
 
 /* The machine, scheduler and divergence model of a timed run. */

@@ -39,6 +39,16 @@ static void add_kernel(struct report_kernel *to, const struct report_kernel *fro
     stats_add(&to->counters, &from->counters);
 }
 
+static struct report_occupancy read_occupancy(const json_t *object, struct base_arena *arena) {
+    return (struct report_occupancy){
+        .blocks = (unsigned)json_integer_value(json_object_get(object, "blocks")),
+        .warps = (unsigned)json_integer_value(json_object_get(object, "warps")),
+        .most_warps = (unsigned)json_integer_value(json_object_get(object, "most_warps")),
+        .limiter = copy_text(arena, json_object_get(object, "limited_by"), NULL),
+        .text = copy_json(arena, object),
+    };
+}
+
 static void read_launches(struct report_run *run, const json_t *array, struct base_arena *arena) {
     run->n_launches = (unsigned)json_array_size(array);
     run->launch = BASE_ARENA_ARRAY(arena, struct report_kernel, run->n_launches);
@@ -55,6 +65,7 @@ static void read_launches(struct report_run *run, const json_t *array, struct ba
             read_counters(&launch->counters, object);
         launch->active_lanes = copy_json(arena, json_object_get(object, "active_lanes"));
         launch->samples = copy_json(arena, json_object_get(object, "samples"));
+        launch->occupancy = read_occupancy(json_object_get(object, "occupancy"), arena);
         launch->n_launches = 1;
         add_kernel(&run->total, launch);
     }

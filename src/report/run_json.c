@@ -39,6 +39,8 @@ static json_t *launches_json(const struct report_run *run, bool has_samples) {
         add_stats(object, &launch->counters, run->target);
         if (launch->active_lanes)
             json_object_set_new(object, "active_lanes", json_loads(launch->active_lanes, 0, NULL));
+        if (launch->occupancy.text)
+            json_object_set_new(object, "occupancy", report_occupancy_json(launch));
         if (has_samples && launch->samples)
             json_object_set_new(object, "samples", json_loads(launch->samples, 0, NULL));
         json_array_append_new(array, object);
@@ -156,8 +158,11 @@ json_t *report_run_json(const struct report_run *run, bool has_host, bool is_pag
         json_object_set_new(object, "host", host_json(run));
     if (has_host && run->n_work)
         json_object_set_new(object, "timeline", timeline_json(run));
-    if (run->target && run->total.counters.cycles)
+    if (run->target && run->total.counters.cycles) {
         add_limit(object, run);
+        json_object_set_new(object, "memory", report_memory_json(&run->total.counters, run->target));
+        json_object_set_new(object, "peaks", report_peaks_json(run->target));
+    }
     return object;
 }
 

@@ -105,6 +105,7 @@ static void count_work(struct sm *sm) {
     for (uint32_t pc = 0; pc < sm->grid->program->n_insns; pc++) {
         const struct sm_timing *timing = &sm->program->timing[pc];
         sm->counters.value[timing->work] += sm->lanes_at[pc];
+        sm->counters.fp64_thread_instructions += timing->unit == SM_UNIT_FP64 ? sm->lanes_at[pc] : 0;
         sm->counters.register_accesses += sm->lanes_at[pc] * timing->n_registers;
         sm->counters.register_writes += sm->lanes_at[pc] * timing->n_destinations;
     }
@@ -168,6 +169,19 @@ void sm_catch_up(struct sm *sm, uint64_t cycle) {
     sm->counters.sm_cycles += slept;
     sm_count_stall(sm, slept);
     sm->last_cycle = cycle;
+}
+
+void sm_add_cycles(const struct sm *sm, uint64_t cycle, uint64_t sum[1 + STATS_N_SM_STALLS]) {
+    static const unsigned at[STATS_N_SM_STALLS] = {
+#define STATS_SM_STALL(word, heading) STATS_SM_AT_stall_##word,
+#include "stats/stalls.def"
+    };
+    sum[0] += sm->counters.active_cycles;
+    for (unsigned i = 0; i < STATS_N_SM_STALLS; i++) {
+        sum[1 + i] += sm->counters.value[at[i]];
+        if (at[i] == (unsigned)sm->sleeps_for && cycle > sm->last_cycle)
+            sum[1 + i] += cycle - sm->last_cycle;
+    }
 }
 
 const struct exec_context *sm_fault(const struct sm *sm, const struct exec_row **row, uint32_t *pc) {

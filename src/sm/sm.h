@@ -107,6 +107,9 @@ void sm_memory_changed(struct sm *sm);
  * when the grid has ended, before sm_end_grid(). */
 void sm_observe_cycle(struct sm *sm, uint64_t cycle);
 void sm_observe_end(struct sm *sm, uint64_t cycle);
+/* Adds the SM's cycles up to this one: those in which it issued, then its stalls in the order of stalls.def. It may be
+ * asleep. */
+void sm_add_cycles(const struct sm *sm, uint64_t cycle, uint64_t sum[1 + STATS_N_SM_STALLS]);
 /* Accounts the cycles up to `cycle` in which the SM slept. */
 void sm_catch_up(struct sm *sm, uint64_t cycle);
 const struct stats_sm *sm_counters(const struct sm *sm);

@@ -78,6 +78,50 @@ static void a_page_of_a_run_has_series_lines_and_threads(void **state) {
     outcome_free(&outcome);
 }
 
+/* Returns the group cycles of all lines of a run's first listing: issuing and waiting. */
+static json_int_t sum_line_cycles(const json_t *run) {
+    const json_t *lines = json_object_get(json_array_get(json_object_get(run, "lines"), 0), "lines"), *line, *value;
+    const char *name;
+    size_t i;
+    json_int_t sum = 0;
+    json_array_foreach(lines, i, line) json_object_foreach((json_t *)line, name, value) {
+        if (strcmp(name, "executed") == 0 || strncmp(name, "stall_", 6) == 0)
+            sum += json_integer_value(value);
+    }
+    return sum;
+}
+
+/* Every cycle of an SM, every byte and every cycle of a line is in one interval. */
+static void the_course_of_stalls_traffic_and_lines_is_complete(void **state) {
+    (void)state;
+    static const char *const counters[] = {"l1_accesses", "l1_misses", "l2_accesses", "crossbar_bytes", "dram_reads"};
+    struct outcome outcome = heddle("run ray --size small -q --html %s/course.html", scratch());
+    expect_status(&outcome, 0);
+    json_t *data = data_of("course.html");
+    const json_t *run = document_of(data, 0), *kernel = json_array_get(json_object_get(run, "kernels"), 0), *row;
+    const json_t *samples = json_object_get(kernel, "samples"), *lines = json_object_get(samples, "lines"), *value;
+    json_int_t active = 0, in_lines = 0, bytes = 0;
+    size_t n, i, k;
+    assert_int_equal(sum_samples(kernel, "sm_cycles", &n), json_integer_value(json_object_get(kernel, "sm_cycles")));
+    json_array_foreach(json_object_get(samples, "sm_cycles"), i, row) active +=
+        json_integer_value(json_array_get(row, 0));
+    assert_int_equal(active, json_integer_value(json_object_get(kernel, "active_cycles")));
+    for (size_t c = 0; c < sizeof counters / sizeof *counters; c++, bytes = 0) {
+        json_array_foreach(json_object_get(samples, counters[c]), i, value) bytes += json_integer_value(value);
+        json_int_t all = json_integer_value(json_object_get(kernel, counters[c]));
+        assert_true(bytes > 0 && bytes <= all && bytes > all * 9 / 10); /* the end of a launch writes lines back */
+    }
+    assert_int_equal(json_array_size(json_object_get(lines, "cycles")), n);
+    json_array_foreach(json_object_get(lines, "cycles"), i, row) {
+        assert_int_equal(json_array_size(row), json_array_size(json_object_get(lines, "lines")) + 1);
+        json_array_foreach(row, k, value) in_lines += json_integer_value(value);
+    }
+    assert_in_range(json_array_size(json_object_get(lines, "lines")), 10, 24);
+    assert_int_equal(in_lines, sum_line_cycles(run));
+    json_decref(data);
+    outcome_free(&outcome);
+}
+
 /* Intervals double where there would be more than 256 samples, and nothing is lost. */
 static void the_series_of_a_page_are_short_and_complete(void **state) {
     (void)state;
@@ -309,6 +353,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_page_of_a_run_has_series_lines_and_threads),
         cmocka_unit_test(the_series_of_a_page_are_short_and_complete),
+        cmocka_unit_test(the_course_of_stalls_traffic_and_lines_is_complete),
         cmocka_unit_test(a_page_has_what_the_json_has),
         cmocka_unit_test(a_page_leaves_the_json_as_it_is),
         cmocka_unit_test(a_page_of_an_experiment_has_its_values_and_runs),

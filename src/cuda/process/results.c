@@ -97,8 +97,21 @@ static json_t *table(const uint32_t *value, uint64_t n_rows, size_t n_columns) {
     return rows;
 }
 
-/* Writes one row per sample: per SM, per DRAM channel, hits and conflicts of DRAM rows, per number of active lanes. The
- * last row covers the remaining cycles. */
+/* Writes the lines, and one row per sample with the cycles of each line and last those of all others. */
+static json_t *line_series(const struct gpu_line_series *series, uint64_t n_samples) {
+    json_t *lines = json_array();
+    for (uint32_t i = 0; i < series->n_lines; i++) {
+        const struct gpu_series_line *line = &series->line[i];
+        json_t *file = line->file ? json_string(line->file) : NULL; /* NULL: not UTF-8 */
+        json_array_append_new(lines, file ? json_pack("{s:o,s:I}", "file", file, "source_line", (json_int_t)line->line)
+                                          : json_pack("{s:I}", "line", (json_int_t)line->line));
+    }
+    return json_pack("{s:o,s:o}", "lines", lines, "cycles", table(series->cycles, n_samples, series->n_lines + 1));
+}
+
+/* Writes one row per sample: per SM, per DRAM channel, hits and conflicts of DRAM rows, per number of active lanes,
+ * cycles of all SMs by stall. The counters of memory have one number per sample. The last row covers the remaining
+ * cycles. */
 static json_t *samples(const struct gpu_series *series) {
     json_t *object = json_object();
     json_object_set_new(object, "every_cycles", json_integer((json_int_t)series->every_cycles));
@@ -110,6 +123,28 @@ static json_t *samples(const struct gpu_series *series) {
     json_object_set_new(object, "resident_groups", table(series->resident_groups, series->n_samples, series->n_sms));
     json_object_set_new(object, "row_accesses", table(series->row_accesses[0], series->n_samples, 2));
     json_object_set_new(object, "active_lanes", table(series->active_lanes[0], series->n_samples, EXEC_LANES + 1));
+    json_object_set_new(object, "sm_cycles", table(series->sm_cycles[0], series->n_samples, 1 + STATS_N_SM_STALLS));
+    for (unsigned i = 0; i < GPU_N_TRAFFIC; i++) {
+        json_t *list = json_array();
+        for (uint64_t row = 0; row < series->n_samples; row++)
+            json_array_append_new(list, json_integer((json_int_t)series->traffic[row][i]));
+        json_object_set_new(object, gpu_traffic_names[i], list);
+    }
+    if (series->lines.n_lines)
+        json_object_set_new(object, "lines", line_series(&series->lines, series->n_samples));
+    return object;
+}
+
+static json_t *occupancy(const struct gpu_occupancy *occupancy) {
+    json_t *object =
+        json_pack("{s:I,s:I,s:I,s:I,s:I,s:s}", "registers", (json_int_t)occupancy->registers_per_thread, "shared_bytes",
+                  (json_int_t)occupancy->shared_bytes, "blocks", (json_int_t)occupancy->blocks, "warps",
+                  (json_int_t)occupancy->warps, "most_warps", (json_int_t)occupancy->most_warps, "limited_by",
+                  config_resource_words[occupancy->limiter]);
+    for (unsigned i = 0; i < CONFIG_N_RESOURCES; i++) /* null: any number */
+        json_object_set_new(object, config_resource_keys[i],
+                            occupancy->blocks_by[i] == UINT32_MAX ? json_null()
+                                                                  : json_integer((json_int_t)occupancy->blocks_by[i]));
     return object;
 }
 
@@ -127,6 +162,8 @@ static json_t *launches(const struct cuda_state *state) {
         add_counters(object, &launch[i].counters);
         if (launch[i].counters.cycles)
             json_object_set_new(object, "active_lanes", numbers(launch[i].active_lanes, EXEC_LANES + 1));
+        if (launch[i].is_timed)
+            json_object_set_new(object, "occupancy", occupancy(&launch[i].occupancy));
         if (launch[i].series.n_samples)
             json_object_set_new(object, "samples", samples(&launch[i].series));
         json_array_append_new(list, object);
