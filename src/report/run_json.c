@@ -37,10 +37,10 @@ static json_t *launches_json(const struct report_run *run, bool has_samples) {
         if (launch->n_untimed)
             json_object_set_new(object, "timed", json_false());
         add_stats(object, &launch->counters, run->target);
-        if (launch->active_lanes)
-            json_object_set_new(object, "active_lanes", json_loads(launch->active_lanes, 0, NULL));
         if (launch->occupancy.text)
             json_object_set_new(object, "occupancy", report_occupancy_json(launch));
+        if (launch->active_lanes)
+            json_object_set_new(object, "active_lanes", json_loads(launch->active_lanes, 0, NULL));
         if (has_samples && launch->samples)
             json_object_set_new(object, "samples", json_loads(launch->samples, 0, NULL));
         json_array_append_new(array, object);
