@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/demangle.h"
 #include "report/internal.h"
 
 enum {
@@ -152,6 +153,32 @@ static json_t *stalls(void) {
     return json_pack("{s:o, s:o}", "sm", sm, "line", line);
 }
 
+/* Adds the demangled form of every mangled name below `value`: {mangled: demangled}. */
+static void add_names(json_t *names, const json_t *value, struct base_arena *arena) {
+    const char *key;
+    json_t *part;
+    size_t i;
+    if (json_is_array(value)) {
+        json_array_foreach((json_t *)value, i, part) add_names(names, part, arena);
+    } else if (json_is_object(value)) {
+        json_object_foreach((json_t *)value, key, part) {
+            const char *name = strcmp(key, "name") == 0 || strcmp(key, "kernel") == 0 ? json_string_value(part) : NULL;
+            if (!name)
+                add_names(names, part, arena);
+            else if (strncmp(name, "_Z", 2) == 0 && !json_object_get(names, name))
+                json_object_set_new(names, name, json_string(base_demangle(name, arena)));
+        }
+    }
+}
+
+static json_t *names_of(const json_t *documents) {
+    struct base_arena arena = {0};
+    json_t *names = json_object();
+    add_names(names, documents, &arena);
+    base_arena_free(&arena);
+    return names;
+}
+
 static int write_escaped(const char *text, size_t size, void *user) {
     FILE *file = user;
     for (size_t i = 0; i < size; i++) {
@@ -170,6 +197,7 @@ bool report_write_page(FILE *file, const char *page, const char *title, json_t *
     json_object_set_new(data, "heddle", json_string(HEDDLE_VERSION));
     json_t *name = json_string(title); /* NULL: not UTF-8 */
     json_object_set_new(data, "title", name ? name : json_string("Heddle"));
+    json_object_set_new(data, "names", names_of(documents));
     json_object_set_new(data, "documents", documents);
     json_object_set_new(data, "meanings", meanings());
     json_object_set_new(data, "stalls", stalls());
