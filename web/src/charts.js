@@ -1,7 +1,7 @@
 // The kinds of charts, over Observable Plot. A chart is an SVG whose bars can be reached by keyboard, or a canvas for pictures with a
 // value per pixel.
 import * as Plot from "@observablehq/plot";
-import { h, format, short, tip, hideTip, showTip } from "./dom.js";
+import { h, format, short, tip, hideTip } from "./dom.js";
 
 export const palette = ["#4269d0", "#efb118", "#ff725c", "#6cc5b0", "#a463f2", "#3ca951", "#ff8ab7", "#9c6b4e", "#97bbf5", "#9498a0"];
 
@@ -9,10 +9,10 @@ export function colorOf(names) {
   return new Map(names.map((name, i) => [name, palette[i % palette.length]]));
 }
 
-const base = { style: { background: "transparent", fontFamily: "inherit" }, marginLeft: 56, marginTop: 14 };
+export const base = { style: { background: "transparent", fontFamily: "inherit" }, marginLeft: 56, marginTop: 14 };
 
 /** Makes the shapes of one mark answer to pointer and keyboard. data: what the mark was given. */
-function activate(svg, selector, data, text, onselect, isSelected) {
+export function activate(svg, selector, data, text, onselect, isSelected) {
   for (const shape of svg.querySelectorAll(selector)) {
     const datum = data[shape.__data__];
     if (!datum) continue;
@@ -36,7 +36,7 @@ function activate(svg, selector, data, text, onselect, isSelected) {
   return svg;
 }
 
-function wrap(svg, label, isWide) {
+export function wrap(svg, label, isWide) {
   svg.setAttribute("role", "group");
   svg.setAttribute("aria-label", label);
   return h("div", { class: isWide ? "scroll" : "chart" }, svg);
@@ -47,40 +47,118 @@ function brief(value) {
   return Math.abs(value) >= 1000 ? short(value) : String(Number(value.toPrecision(3)));
 }
 
-/** Grouped bars. data: {group, bar, value, paper?, run?, low?, high?}; a paper's number is a mark on the bar. */
-export function groupedBars({ data, groups, bars, colors, width, label, unit, domain, line, text, onselect, isSelected, height = 300 }) {
-  const least = groups.length * (bars.length * 9 + 14) + 70;
-  const inner = Math.max(least, Math.min(width, groups.length * (bars.length * (groups.length > 1 ? 54 : 110) + 40) + 70));
-  const isLong = groups.some((g) => g.length > 9) && inner / groups.length < 110;
-  const shown = data.filter((d) => d.value !== null && d.value !== undefined);
+/** As many digits as it takes to tell the values of bars apart, three to five. */
+function digitsFor(values) {
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  const difference = high > 0 ? (high - low) / high : 1;
+  return difference > 0 && difference < 0.02 ? (difference < 0.002 ? 5 : 4) : 3;
+}
+
+/** The axis of bars. Where all values are near each other it begins near the least of them, unless isFromZero: isCut says so. */
+export function barAxis(values, { isFromZero, with: also } = {}) {
+  const all = [...values, also].filter((v) => typeof v === "number" && Number.isFinite(v));
+  if (!all.length) return { domain: undefined, isCut: false, canCut: false };
+  const [low, high] = [all.reduce((a, b) => Math.min(a, b)), all.reduce((a, b) => Math.max(a, b))];
+  const canCut = low > 0.8 * high && high > low && low > 0;
+  if (!canCut || isFromZero) return { domain: [Math.min(0, low), Math.max(0, high)], isCut: false, canCut };
+  return { domain: [low - 0.4 * (high - low), high + 0.05 * (high - low)], isCut: true, canCut };
+}
+
+/** Marks an axis that does not begin at 0: two waves across the feet of the bars. */
+export function markCut(svg, isVertical, { left, right, top, bottom }) {
+  const [from, to] = isVertical ? [left, right] : [top, bottom];
+  let wave = "";
+  for (let at = from, n = 0; at <= to; at += 6, n++) {
+    const off = n % 2 ? 2.5 : -2.5;
+    wave += `${n ? "L" : "M"}${isVertical ? `${at},${bottom - 9 + off}` : `${left + 9 + off},${at}`}`;
+  }
+  const path = (attributes) => {
+    const made = document.createElementNS("http://www.w3.org/2000/svg", "path");
+    for (const [key, value] of Object.entries({ d: wave, fill: "none", "pointer-events": "none", ...attributes })) made.setAttribute(key, value);
+    svg.append(made);
+  };
+  path({ stroke: "var(--soft)", "stroke-width": 5 });
+  path({ stroke: "var(--card)", "stroke-width": 3, class: "cut" });
+}
+
+const shownOf = (data) => data.filter((d) => d.value !== null && d.value !== undefined);
+const opacityOf = (d) => (d.run && d.run.outcome !== "done" ? 0.35 : 1);
+
+/** Bars of one group, a row for each: data as for groupedBars. */
+function barRows({ data, bars, colors, width, label, unit, axis, line, text, onselect, isSelected }) {
+  const shown = shownOf(data);
   const printed = data.filter((d) => typeof d.paper === "number");
-  const bottom = isLong ? Math.min(90, 26 + 3.6 * Math.max(...groups.map((g) => g.length))) : 36;
+  const digits = digitsFor(shown.map((d) => d.value));
+  const left = Math.min(0.4 * width, 12 + 6.6 * Math.max(4, ...bars.map((bar) => bar.length)));
+  const most = Math.floor((left - 12) / 6.4);
+  const height = bars.length * 26 + 54;
+  const svg = Plot.plot({
+    ...base,
+    width,
+    height,
+    marginTop: 4,
+    marginLeft: left,
+    marginRight: 52,
+    marginBottom: 46,
+    x: { grid: true, label: unit ?? null, labelAnchor: "center", domain: axis.domain, tickFormat: tickFormat(axis) },
+    y: { domain: bars, label: null, tickSize: 0, padding: 0.2, tickFormat: (bar) => (bar.length > most ? `${bar.slice(0, most - 1)}…` : bar) },
+    marks: [
+      Plot.barX(shown, { y: "bar", x1: axis.domain?.[0] > 0 ? axis.domain[0] : 0, x2: "value", fill: (d) => colors.get(d.bar), fillOpacity: opacityOf, rx: 1.5 }),
+      line === undefined ? null : Plot.ruleX([line], { stroke: "currentColor", strokeDasharray: "3 3", strokeOpacity: 0.6 }),
+      Plot.text(shown, { y: "bar", x: "value", text: (d) => (Math.abs(d.value) >= 10000 ? short(d.value) : String(Number(d.value.toPrecision(digits)))), textAnchor: "start", dx: 5, fontSize: 11.5, fill: "currentColor" }),
+      Plot.dot(printed, { y: "bar", x: "paper", symbol: "diamond", r: 4.5, fill: "var(--card)", stroke: "var(--ink)", strokeWidth: 1.5 }),
+    ],
+  });
+  if (axis.isCut) markCut(svg, false, { left, top: 4, bottom: height - 46 });
+  activate(svg, 'g[aria-label="bar"] rect', shown, text, onselect, isSelected);
+  activate(svg, 'g[aria-label="dot"] path', printed, text, onselect);
+  return wrap(svg, label);
+}
+
+/** Ticks of a cut axis need the digits in which they differ. */
+const tickFormat = (axis) => (axis?.isCut ? (v) => String(Number(v.toPrecision(4))) : short);
+
+/** Grouped bars. data: {group, bar, value, paper?, run?, low?, high?}; a paper's number is a mark on the bar. */
+export function groupedBars(options) {
+  const { data, groups, bars, colors, width, label, unit, xLabel, axis, line, text, onselect, isSelected, height = 300 } = options;
+  if (groups.length === 1 && bars.length > 1 && !data.some((d) => typeof d.low === "number")) return barRows(options);
+  const least = groups.length * (bars.length * 9 + 14) + 70;
+  const inner = Math.max(least, width);
+  const isLong = groups.some((g) => 6.6 * g.length > (inner - 70) / groups.length - 8);
+  const shown = shownOf(data);
+  const printed = data.filter((d) => typeof d.paper === "number");
+  const bottom = (isLong ? Math.min(110, 26 + 4.2 * Math.max(...groups.map((g) => g.length))) : 30) + (xLabel ? 18 : 6);
   const hasValues = (inner - 70) / groups.length / (bars.length + 1) >= 36 && !printed.length;
   const spread = shown.filter((d) => typeof d.low === "number" && d.high > d.low);
+  const digits = digitsFor(shown.map((d) => d.value));
+  const whole = height + bottom - 40;
+  const foot = axis?.domain?.[0] > 0 ? axis.domain[0] : 0;
   const svg = Plot.plot({
     ...base,
     width: inner,
-    height: height + bottom - 40,
+    height: whole,
+    marginTop: 26,
     marginBottom: bottom,
-    fx: { domain: groups, label: null, tickRotate: isLong ? -35 : 0, padding: 0.12 },
-    x: { domain: bars, axis: null, padding: 0.08 },
-    y: { grid: true, label: unit ?? null, domain, tickFormat: short, nice: true },
+    fx: { domain: groups, label: xLabel ?? null, labelAnchor: "center", labelOffset: bottom - 6, tickRotate: isLong ? -35 : 0, padding: 0.12 },
+    x: { domain: bars, axis: null, padding: bars.length * groups.length < 8 ? 0.3 : 0.08 },
+    y: { grid: true, label: unit ?? null, domain: axis?.domain, tickFormat: tickFormat(axis), nice: !axis?.isCut },
     marks: [
-      Plot.barY(shown, { fx: "group", x: "bar", y: "value", fill: (d) => colors.get(d.bar), fillOpacity: (d) => (d.run && d.run.outcome !== "done" ? 0.35 : 1), rx: 1.5 }),
+      Plot.barY(shown, { fx: "group", x: "bar", y1: foot, y2: "value", fill: (d) => colors.get(d.bar), fillOpacity: opacityOf, rx: 1.5 }),
       line === undefined ? null : Plot.ruleY([line], { stroke: "currentColor", strokeDasharray: "3 3", strokeOpacity: 0.6 }),
-      hasValues ? Plot.text(shown.filter((d) => d.value > 0), { fx: "group", x: "bar", y: "value", dy: -7, text: (d) => brief(d.value), fontSize: 11, fill: "currentColor", stroke: "var(--card)", strokeWidth: 3 }) : null,
+      hasValues ? Plot.text(shown.filter((d) => d.value > 0), { fx: "group", x: "bar", y: "value", dy: -7, text: (d) => (digits > 3 ? String(Number(d.value.toPrecision(digits))) : brief(d.value)), fontSize: 11, fill: "currentColor", stroke: "var(--card)", strokeWidth: 3 }) : null,
       Plot.ruleX(spread, { fx: "group", x: "bar", y1: "low", y2: "high", stroke: "currentColor" }),
       Plot.dot(printed, { fx: "group", x: "bar", y: "paper", symbol: "diamond", r: 4.5, fill: "var(--card)", stroke: "var(--ink)", strokeWidth: 1.5 }),
-      Plot.ruleY([0], { stroke: "currentColor" }),
+      Plot.ruleY([foot], { stroke: "currentColor" }),
     ],
   });
+  if (axis?.isCut) markCut(svg, true, { left: 56, right: inner - 20, bottom: whole - bottom });
   activate(svg, 'g[aria-label="bar"] rect', shown, text, onselect, isSelected);
   activate(svg, 'g[aria-label="dot"] path', printed, text, onselect);
   return wrap(svg, label, inner > width);
 }
 
 /** Lines over an axis of numbers, or of names. data: {x, line, value, paper?, run?}. */
-export function lines({ data, points, pointNames, colors, width, label, domain, xLabel, isNumeric, text, onselect, height = 260 }) {
+export function lines({ data, points, pointNames, colors, width, label, unit, domain, xLabel, isNumeric, text, onselect, height = 260 }) {
   const shown = data.filter((d) => typeof d.value === "number");
   const printed = data.filter((d) => typeof d.paper === "number");
   const options = { x: "x", stroke: (d) => colors.get(d.line), z: "line" };
@@ -89,11 +167,12 @@ export function lines({ data, points, pointNames, colors, width, label, domain, 
     ...base,
     width,
     height,
+    marginTop: 26,
     marginBottom: 42,
     marginRight: 20,
     x: isNumeric ? { type: isLog ? "log" : "linear", base: isLog ? 2 : undefined, label: xLabel, labelAnchor: "center", ticks: points, tickFormat: (x) => pointNames[points.indexOf(x)] ?? "" }
                  : { type: "point", domain: points, label: xLabel, labelAnchor: "center" },
-    y: { grid: true, label: null, domain, tickFormat: short, nice: true },
+    y: { grid: true, label: unit ?? null, domain, tickFormat: short, nice: true },
     marks: [
       Plot.line(shown, { ...options, y: "value", strokeWidth: 2 }),
       Plot.dot(shown, { x: "x", y: "value", r: 4, fill: (d) => colors.get(d.line) }),
@@ -141,7 +220,8 @@ export function scatter({ data, width, label, xLabel, yLabel, text, onselect, is
 /** Horizontal bars of parts that add up to 1. rows: {name, run, parts: [{name, share, color}]}. */
 export function stacked({ rows, width, label, xLabel, onselect, isSelected }) {
   const data = rows.flatMap((row) => row.parts.map((part) => ({ ...part, row: row.name, run: row.run })));
-  const longest = Math.min(220, 7 * Math.max(4, ...rows.map((row) => row.name.length)));
+  const longest = Math.min(220, 0.42 * width, 6.6 * Math.max(4, ...rows.map((row) => row.name.length)));
+  const most = Math.floor(longest / 6.3);
   const svg = Plot.plot({
     ...base,
     width,
@@ -150,8 +230,8 @@ export function stacked({ rows, width, label, xLabel, onselect, isSelected }) {
     marginBottom: 38,
     marginLeft: longest + 12,
     marginRight: 16,
-    x: { percent: true, label: xLabel ?? "share, %", labelAnchor: "center", domain: [0, 100], ticks: 10 },
-    y: { domain: rows.map((row) => row.name), label: null, tickSize: 0, tickFormat: (name) => (name.length > 34 ? `${name.slice(0, 33)}…` : name), padding: 0.18 },
+    x: { percent: true, label: xLabel ?? "share, %", labelAnchor: "center", domain: [0, 100], ticks: width < 520 ? 5 : 10 },
+    y: { domain: rows.map((row) => row.name), label: null, tickSize: 0, tickFormat: (name) => (name.length > most ? `${name.slice(0, most - 1)}…` : name), padding: 0.18 },
     marks: [Plot.barX(data, { y: "row", x: "share", fill: (d) => d.color, order: null, insetLeft: 0.5 })],
   });
   activate(svg, 'g[aria-label="bar"] rect', data, (d) => `${d.row}\n${d.name}: ${(100 * d.share).toFixed(1)} %`, onselect, isSelected);
@@ -174,106 +254,4 @@ export function histogram({ values, width, label, unit, xLabel }) {
   });
   activate(svg, 'g[aria-label="bar"] rect', data, (d) => `${d.i} active lanes: ${format(d.count)} instructions, ${(100 * d.share).toFixed(1)} %`);
   return wrap(svg, label);
-}
-
-/** Several lines over time. series: [{name, color, values}] with one value per sample. */
-export function timeLines({ series, every, width, label, unit, most }) {
-  const data = series.flatMap((s) => s.values.map((v, i) => ({ cycle: (i + 1) * every, value: v, name: s.name, color: s.color })));
-  const svg = Plot.plot({
-    ...base,
-    width,
-    height: 220,
-    marginTop: 24,
-    marginBottom: 36,
-    x: { label: "cycle", labelAnchor: "center", tickFormat: "~s" },
-    y: { grid: true, label: unit, domain: most === undefined ? undefined : [0, most], tickFormat: "~s", zero: true },
-    marks: [
-      Plot.line(data, { x: "cycle", y: (d) => d.value ?? NaN, z: "name", stroke: (d) => d.color, strokeWidth: 1.5 }),
-      Plot.ruleY([0]),
-      Plot.ruleX(data, Plot.pointerX({ x: "cycle", stroke: "currentColor", strokeOpacity: 0.4 })),
-    ],
-  });
-  const scale = svg.scale("x");
-  svg.addEventListener("pointermove", (event) => {
-    const box = svg.getBoundingClientRect();
-    const cycle = scale.invert(((event.clientX - box.left) * svg.viewBox.baseVal.width) / box.width);
-    const i = Math.min(Math.max(Math.round(cycle / every) - 1, 0), series[0].values.length - 1);
-    showTip([`cycle ${format((i + 1) * every)}`, ...series.slice(0, 12).map((s) => `${s.name}: ${format(s.values[i])}`)].join("\n"), event.clientX, event.clientY);
-  });
-  svg.addEventListener("pointerleave", hideTip);
-  return wrap(svg, label);
-}
-
-/** Colours from the background's to its opposite, which the colour-blind can tell apart too: on dark viridis, by five of its points,
- * and on light from pale yellow over green to blue. */
-const onDark = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]];
-const onLight = [[250, 250, 235], [199, 233, 180], [65, 182, 196], [34, 94, 168], [8, 29, 88]];
-function isDark() {
-  const theme = document.documentElement.dataset.theme;
-  return theme ? theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-}
-function rampColor(ramp, t) {
-  const at = Math.min(Math.max(t, 0), 1) * (ramp.length - 1);
-  const i = Math.min(Math.floor(at), ramp.length - 2);
-  return ramp[i].map((low, k) => Math.round(low + (ramp[i + 1][k] - low) * (at - i)));
-}
-
-/** Colours follow the square root of a value's share of the most, so that low values can be told apart beside high ones. */
-function paint(canvas, ramp, width, height, most, at) {
-  canvas.width = width;
-  canvas.height = height;
-  const context = canvas.getContext("2d");
-  const image = context.createImageData(width, height);
-  for (let y = 0; y < height; y++)
-    for (let x = 0; x < width; x++) {
-      const value = at(x, y);
-      image.data.set(value === null ? [0, 0, 0, 0] : [...rampColor(ramp, most ? Math.sqrt(value / most) : 0), 255], 4 * (y * width + x));
-    }
-  context.putImageData(image, 0, 0);
-}
-
-/** The value that all but one in a hundred of the others above 0 stay below: a few extremes must not darken the rest. */
-function brightest(columns, rows, at) {
-  const values = [];
-  for (let y = 0; y < rows; y++) for (let x = 0; x < columns; x++) if (at(x, y) > 0) values.push(at(x, y));
-  values.sort((a, b) => a - b);
-  return values[Math.floor(0.99 * (values.length - 1))] ?? 0;
-}
-
-function axis(names, isVertical) {
-  return h("div", { class: isVertical ? "axis down" : "axis", "aria-hidden": "true" }, names.map((name) => h("span", {}, name)));
-}
-
-/** A picture with a value per pixel: columns by rows, text(x, y) for the pointer. across and down: names along its sides. */
-export function heatMap({ columns, rows, at, label, text, height, unit, isPicture, across, down }) {
-  const canvas = h("canvas", { role: "img", "aria-label": label, tabindex: "0" });
-  const top = brightest(columns, rows, at);
-  const ramp = isDark() ? onDark : onLight;
-  paint(canvas, ramp, columns, rows, top, at);
-  canvas.style.width = isPicture ? `${Math.max(Math.min(columns * Math.ceil(260 / columns), 420), 160)}px` : "100%";
-  canvas.style.height = isPicture ? "auto" : `${height ?? Math.max(90, Math.min(320, rows * 14))}px`;
-  let [x, y] = [0, 0];
-  const show = (clientX, clientY) => showTip(text(x, y), clientX, clientY);
-  canvas.addEventListener("pointermove", (event) => {
-    const box = canvas.getBoundingClientRect();
-    x = Math.min(Math.max(Math.floor(((event.clientX - box.left) / box.width) * columns), 0), columns - 1);
-    y = Math.min(Math.max(Math.floor(((event.clientY - box.top) / box.height) * rows), 0), rows - 1);
-    show(event.clientX, event.clientY);
-  });
-  canvas.addEventListener("pointerleave", hideTip);
-  canvas.addEventListener("blur", hideTip);
-  canvas.addEventListener("keydown", (event) => {
-    const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
-    if (!step) return;
-    event.preventDefault();
-    x = Math.min(Math.max(x + step[0], 0), columns - 1);
-    y = Math.min(Math.max(y + step[1], 0), rows - 1);
-    const box = canvas.getBoundingClientRect();
-    show(box.left + ((x + 0.5) / columns) * box.width, box.top + ((y + 0.5) / rows) * box.height);
-  });
-  const stops = [0, 0.06, 0.25, 0.56, 1].map((t) => `rgb(${rampColor(ramp, Math.sqrt(t))}) ${100 * t}%`);
-  const bar = h("span", { class: "ramp", style: `background:linear-gradient(90deg,${stops.join(",")})` });
-  const scale = h("div", { class: "scale" }, "0 ", bar, ` ${format(top)} ${unit ?? ""}`);
-  if (isPicture) return h("div", {}, canvas, scale);
-  return h("div", { class: "map" }, axis(down ?? [], true), canvas, h("span"), axis(across ?? []), h("span"), scale);
 }

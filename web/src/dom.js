@@ -84,6 +84,11 @@ export function legend(entries) {
 
 export function select(name, options, chosen, onchange) {
   const element = h("select", { "data-select": name, onchange: () => onchange(element.value) },
-    options.map((o) => h("option", { value: o.value ?? o, selected: (o.value ?? o) === chosen }, o.name ?? o)));
+    options.map((o) => h("option", { value: o.value ?? o, title: o.title, selected: (o.value ?? o) === chosen }, o.name ?? o)));
   return h("label", {}, name, element);
+}
+
+export function check(name, isOn, onchange) {
+  const box = h("input", { type: "checkbox", checked: isOn, "data-focus": `check-${name}`, onchange: () => onchange(box.checked) });
+  return h("label", {}, box, name);
 }

@@ -1,9 +1,9 @@
 // Experiments: our numbers beside those that a paper prints, and which of its claims hold.
-import { h, columnOf, legend, format, table } from "./dom.js";
+import { h, check, columnOf, legend, format, table } from "./dom.js";
 import { chart } from "./chart.js";
-import { groupedBars, lines, stacked, colorOf, palette } from "./charts.js";
+import { barAxis, groupedBars, lines, stacked, colorOf, palette } from "./charts.js";
 import { seriesMap, seriesOf } from "./series.js";
-import { state } from "./state.js";
+import { state, set } from "./state.js";
 import { threadPicture } from "./threads.js";
 
 /** The axes of an experiment in the order of its figure: along x, by colour, and the others, which make panels. */
@@ -35,15 +35,16 @@ function tableOf(values, measure) {
   ];
 }
 
-/** The range of a measure over all panels; lines far above 0 do not begin there. */
-function domainOf(values, isLines) {
+/** The axis of a measure; lines far above 0, and bars that differ little, do not begin there. */
+function axisOf(values, isLines) {
   const all = values.flatMap((v) => [v.ours, v.paper, v.low, v.high]).filter((v) => typeof v === "number");
-  const [low, high] = [all.reduce((a, b) => Math.min(a, b), Infinity), all.reduce((a, b) => Math.max(a, b), -Infinity)];
-  if (!all.length) return undefined;
-  return isLines && low > 0.6 * high ? [low - 0.05 * (high - low), high] : [Math.min(0, low), high];
+  if (!isLines) return barAxis(all, { isFromZero: state.zero === "yes" });
+  if (!all.length) return { domain: undefined };
+  const [low, high] = [all.reduce((a, b) => Math.min(a, b)), all.reduce((a, b) => Math.max(a, b))];
+  return { domain: low > 0.6 * high ? [low - 0.05 * (high - low), high] : [Math.min(0, low), high] };
 }
 
-function panel(experiment, measure, name, values, domain, width, height, onselect) {
+function panel(experiment, measure, name, values, axis, width, height, onselect) {
   const { x, group } = axesOf(experiment);
   const xs = points(values, x);
   const bars = group ? points(values, group) : [measure.name];
@@ -53,12 +54,12 @@ function panel(experiment, measure, name, values, domain, width, height, onselec
   const isLines = experiment.figure?.kind === "lines";
   const numbers = xs.map(asNumber);
   const isNumeric = isLines && numbers.every((n) => !Number.isNaN(n));
-  const options = { colors, width, height, domain, label: `${experiment.name}: ${measure.title}`, text, onselect: (d) => onselect(d.run), isSelected: (d) => d.run && String(d.run.id) === state.run };
+  const options = { colors, width, height, axis, domain: axis.domain, unit: measure.title, label: `${experiment.name}: ${measure.title}`, text, onselect: (d) => onselect(d.run), isSelected: (d) => d.run && String(d.run.id) === state.run };
   const picture = isLines
     ? lines({ ...options, data: isNumeric ? data.map((d) => ({ ...d, x: asNumber(d.x) })) : data, points: isNumeric ? numbers : xs, pointNames: xs, xLabel: x, isNumeric })
-    : groupedBars({ ...options, data, groups: xs, bars });
+    : groupedBars({ ...options, data, groups: xs, bars, xLabel: x });
   const [columns, rows] = tableOf(values, measure.name);
-  return chart(name || measure.title, null, picture, columns, rows);
+  return chart(name || measure.title, axis.isCut ? "the axis does not begin at 0" : null, picture, columns, rows);
 }
 
 /** The names of the bars or lines of all panels. */
@@ -120,6 +121,7 @@ export function figure(experiment, width, onselect, keeps) {
     h("header", {}, h("div", {}, h("h2", {}, experiment.name), h("p", {}, experiment.title),
       h("p", { class: "soft" }, [experiment.source, experiment.size ? `size ${experiment.size}` : null].filter(Boolean).join(" · ")))));
   const panels = [];
+  let [canCut, hasPanels] = [false, false];
   const image = pictures(experiment, values);
   if (image) card.append(image);
   if (experiment.figure?.kind === "stacked") panels.push(stackedPanel({ ...experiment, values }, width, onselect));
@@ -127,11 +129,18 @@ export function figure(experiment, width, onselect, keeps) {
     const own = values.filter((v) => v.measure === measure.name && (v.ours !== null || typeof v.paper === "number"));
     const split = panelsOf(own, others);
     const half = split.size > 1 ? columnOf(width) : width;
-    const domain = domainOf(own, experiment.figure?.kind === "lines");
-    const list = [...split].map(([name, some]) => panel(experiment, measure, name, some, domain, half, split.size > 1 ? 200 : undefined, onselect));
+    const isLines = experiment.figure?.kind === "lines";
+    const hasOwnScales = state.scales === "own";
+    const axis = axisOf(own, isLines);
+    canCut ||= !isLines && (axis.canCut || (hasOwnScales && [...split.values()].some((some) => axisOf(some, false).canCut)));
+    hasPanels ||= split.size > 1;
+    const list = [...split].map(([name, some]) => panel(experiment, measure, name, some, hasOwnScales ? axisOf(some, isLines) : axis, half, split.size > 1 ? 200 : undefined, onselect));
     if (list.length) panels.push(h("div", {}, split.size > 1 ? h("h3", {}, measure.title) : null, legendOf(experiment, own), h("div", { class: split.size > 1 ? "grid" : null }, list)));
   }
   card.append(...panels.map((p) => h("div", { style: "margin-bottom:1rem" }, p)));
+  if (hasPanels || canCut)
+    card.querySelector("header").append(h("div", { class: "controls" }, hasPanels ? check("own scale for each panel", state.scales === "own", (on) => set({ scales: on ? "own" : null })) : null,
+      canCut ? check("from 0", state.zero === "yes", (on) => set({ zero: on ? "yes" : null })) : null));
   if (!panels.length && !image) card.append(h("p", { class: "empty" }, "No value is left: choose more above."));
   if (experiment.claims?.length)
     card.append(h("h3", {}, experiment.source ? "What the paper claims" : "Claims"), h("ul", { class: "claims" }, experiment.claims.map((claim) =>

@@ -52,9 +52,11 @@ function drawFilters() {
   if (focused) document.querySelector(`input[data-filter="${focused[0]}"][value="${CSS.escape(focused[1])}"]`)?.focus();
 }
 
+const widthOf = (main) => Math.max(300, main.clientWidth - (innerWidth <= 640 ? 52 : 76));
+
 function draw() {
   const main = document.getElementById("content");
-  const width = Math.max(300, main.clientWidth - (innerWidth <= 640 ? 52 : 76));
+  const width = widthOf(main);
   const runs = model.runs.filter(keeps);
   const scroll = scrollY;
   const run = selected();
@@ -73,6 +75,28 @@ function draw() {
   scrollTo(0, scroll);
 }
 
+/** The keys that change only the run that is shown. */
+const ofRun = ["launch", "kernel", "sort", "order", "code", "from", "to", "against"];
+
+function drawRun() {
+  const [section, run] = [document.getElementById("run"), selected()];
+  if (section && run) section.replaceWith(runView(model, run, widthOf(document.getElementById("content")), choose));
+}
+
+/** Draws again and returns the keyboard to the control that had it. */
+function keepFocus(action) {
+  const at = document.activeElement;
+  const section = at?.closest?.("section[id]")?.id;
+  const scroll = at?.closest?.(".table")?.scrollTop;
+  const attribute = ["data-sort", "data-select", "data-focus"].find((name) => at?.hasAttribute?.(name));
+  const name = attribute && at.getAttribute(attribute);
+  action();
+  if (!attribute) return;
+  const again = (section ? document.getElementById(section) : document)?.querySelector(`[${attribute}="${CSS.escape(name)}"]`);
+  again?.focus({ preventScroll: true });
+  if (again && scroll !== undefined) again.closest(".table").scrollTop = scroll;
+}
+
 /** Light, dark, or as the system. */
 const themes = ["auto", "light", "dark"];
 function drawTheme() {
@@ -85,12 +109,10 @@ function drawTheme() {
 /** What a change leads to; a search draws by itself and keeps the focus. */
 function update(keys) {
   if (keys?.length === 1 && keys[0] === "find") return;
+  if (keys?.every((key) => ofRun.includes(key))) return keepFocus(drawRun);
   drawTheme();
-  const { sort, select } = document.activeElement?.dataset ?? {};
   drawFilters();
-  draw();
-  if (sort) document.querySelector(`button[data-sort="${sort}"]`)?.focus();
-  if (select) document.querySelector(`select[data-select="${select}"]`)?.focus();
+  keepFocus(draw);
 }
 
 document.getElementById("theme").addEventListener("click", () => set({ theme: themes[(themes.indexOf(state.theme ?? "auto") + 1) % 3] }));

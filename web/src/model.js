@@ -1,12 +1,27 @@
 // What the page shows: the documents that heddle wrote, as one list of runs and one of experiments.
+import { learnNames } from "./names.js";
 
 const stallColors = { memory: "#d1495b", dependency: "#edae49", barrier: "#8d6cab", fetch: "#3e8eb5", structural: "#7a5c45", empty: "#a9b0ba", ready: "#a9b0ba" };
 
 /** A stall by the word that heddle has for it (src/stats/stalls.def); the page's data has the words. */
 const stall = (word) => ({ key: `stall_${word}`, name: word, color: stallColors[word] ?? "#667" });
 
-/** Where the cycles of SMs went, in the order of the tables of `heddle run`. load() adds the stalls. */
-export const cycleParts = [{ key: "active_cycles", name: "active", color: "#2e9e6b" }];
+/** What the cycles of SMs are counted as, in the order of the tables of `heddle run` and of time series. load() adds the stalls. */
+export const cycleKinds = [{ key: "active_cycles", name: "active", color: "#2e9e6b" }];
+
+/** The same in finer parts: cycles without a warp are those of SMs that never had a block, of the launch's start and of its tail. */
+const idleParts = [
+  { key: "start", name: "launch start", color: "#b7c9d9", get: (t) => t.empty_start + (t.fetch_start ?? 0) },
+  { key: "tail", name: "tail", color: "#8f98a5", get: (t) => t.empty_tail },
+  { key: "unused", name: "SM without a block", color: "#d5d9de", get: (t) => t.empty_unused },
+];
+
+/** The parts of the SM cycles of a run or launch, in cycles. */
+export function cyclePartsOf(total) {
+  const isFine = typeof total.empty_unused === "number";
+  const parts = cycleKinds.filter((kind) => !isFine || kind.key !== "stall_empty").map((kind) => ({ ...kind, cycles: (total[kind.key] ?? 0) - (isFine && kind.key === "stall_fetch" ? total.fetch_start ?? 0 : 0) }));
+  return isFine ? [...parts, ...idleParts.map(({ get, ...part }) => ({ ...part, cycles: get(total) }))] : parts;
+}
 
 /** The stalls of a line of a kernel, from load(). */
 export const lineStalls = [];
@@ -55,8 +70,17 @@ export function value(run, key) {
 
 /** The parts of a run's SM cycles, which add up to 1; none without time. */
 export function cycleShares(run) {
-  const all = cycleParts.reduce((sum, part) => sum + (run.total[part.key] ?? 0), 0);
-  return all ? cycleParts.map((part) => ({ ...part, share: (run.total[part.key] ?? 0) / all })) : [];
+  const parts = cyclePartsOf(run.total);
+  const all = parts.reduce((sum, part) => sum + part.cycles, 0);
+  return all ? parts.map((part) => ({ ...part, share: part.cycles / all })) : [];
+}
+
+/** The parts that some of the rows have, for their legend. */
+export function partsIn(rows) {
+  const parts = new Map();
+  for (const row of rows) for (const part of row.parts) if (part.share > 0) parts.set(part.key, part);
+  const order = [...cycleKinds, ...idleParts].map((part) => part.key);
+  return [...parts.values()].sort((a, b) => order.indexOf(a.key) - order.indexOf(b.key));
 }
 
 /** Names runs by the keys in which they differ, and those of one group that do not differ by a number. */
@@ -79,7 +103,7 @@ function nameRuns(runs) {
 }
 
 /** Runs of the same work can be compared: the program with its size and arguments. */
-const workOf = (run) => [run.program, run.size, run.arguments ?? ""].join("\n");
+export const workOf = (run) => [run.program, run.size, run.arguments ?? ""].join("\n");
 
 /** The runs of each work, in their order. */
 function byWork(runs) {
@@ -88,7 +112,7 @@ function byWork(runs) {
   return [...works.values()];
 }
 
-const isTimed = (run) => run.outcome === "done" && run.total.cycles > 0;
+export const isTimed = (run) => run.outcome === "done" && run.total.cycles > 0;
 
 /** The targets that speed-ups can be over, and the first of all works if they have it in common. */
 export function baselines(runs) {
@@ -103,6 +127,7 @@ export function compareWith(runs, baseline) {
   for (const work of byWork(runs)) {
     const base = work.find((run) => (isKnown ? run.target === baseline : isTimed(run)));
     const isCompared = work.filter(isTimed).length > 1;
+    for (const run of work) run.base = base;
     for (const run of work) run.speedup = isCompared && base && isTimed(base) && isTimed(run) ? base.total.cycles / run.total.cycles : null;
   }
 }
@@ -111,7 +136,7 @@ export function load(data) {
   const runs = [];
   const experiments = [];
   const validations = [];
-  cycleParts.push(...data.stalls.sm.map(stall));
+  cycleKinds.push(...data.stalls.sm.map(stall));
   lineStalls.push(...data.stalls.line.map(stall));
   const add = (run) => {
     const made = makeRun(run, runs.length);
@@ -134,6 +159,7 @@ export function load(data) {
     } else if (document.total) add(document);
   }
   nameRuns(runs);
+  learnNames(data.names ?? {}, runs.flatMap((run) => [...run.kernels.map((k) => k.name), ...(run.lines ?? []).map((l) => l.kernel), ...(run.threads ?? []).map((t) => t.kernel)]));
   return { runs, experiments, validations, meanings: data.meanings ?? {}, version: data.heddle, title: data.title };
 }
 

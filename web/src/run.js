@@ -1,11 +1,18 @@
-// One run: its configuration, its main numbers, time series, threads and lines.
-import { h, columnOf, select, format, percent, table, legend } from "./dom.js";
-import { chart } from "./chart.js";
+// One run: what limits it and the evidence, its main numbers, its launches over time, threads and lines.
+import { h, columnOf, select, format, percent, table } from "./dom.js";
+import { chart, panels } from "./chart.js";
 import { histogram, stacked } from "./charts.js";
-import { cycleParts, cycleShares } from "./model.js";
-import { seriesView } from "./series.js";
-import { sourceView } from "./source.js";
+import { evidenceOf } from "./evidence.js";
+import { intervalOf } from "./interval.js";
+import { memoryChart } from "./memory.js";
+import { cycleShares, partsIn } from "./model.js";
+import { fullName, shortName } from "./names.js";
+import { occupancyView } from "./occupancy.js";
+import { roofline } from "./roofline.js";
+import { chosenLaunch, seriesMap, seriesView, stallAreas } from "./series.js";
+import { hotLines, sourceView } from "./source.js";
 import { threadsView } from "./threads.js";
+import { whyView } from "./why.js";
 
 const ratio = (a, b) => (b ? a / b : null);
 
@@ -36,43 +43,77 @@ function configuration(run) {
 function limitOf(run) {
   if (!run.limit) return null;
   const units = Object.entries(run.limit.share_of_peak);
+  const most = Math.max(...units.map(([, share]) => share));
   return h("div", { class: "limit", "data-limit": run.limit.by },
-    h("p", {}, "Limited by ", h("strong", {}, run.limit.by), `: ${run.limit.evidence}.`),
+    h("p", { class: "by" }, "Limited by ", h("strong", {}, run.limit.by)),
+    h("p", {}, `${run.limit.evidence.charAt(0).toUpperCase()}${run.limit.evidence.slice(1)}.`),
     h("p", { class: "soft" }, `Next: ${run.limit.next}.`),
-    h("dl", { class: "meters", "aria-label": "share of each unit's peak" }, units.map(([unit, share]) =>
-      h("div", {}, h("dt", {}, unit), h("dd", {}, h("meter", { min: 0, max: 1, value: share, "aria-label": unit }), h("span", {}, percent(share)))))));
+    h("h3", { id: "peaks" }, "Share of each unit's peak"),
+    h("dl", { class: "meters", "aria-labelledby": "peaks" }, units.map(([unit, share]) =>
+      h("div", { class: share === most ? "most" : null }, h("dt", {}, unit), h("dd", {}, h("meter", { min: 0, max: 1, value: share, "aria-label": unit }), h("span", {}, percent(share)))))));
 }
 
 function launches(run) {
   const kernels = run.kernels.filter((kernel) => kernel.timed !== false);
   if (kernels.length < 2) return null;
   const columns = [{ name: "launch", format: String }, { name: "kernel", left: true }, { name: "grid" }, { name: "block" }, { name: "cycles", format }, { name: "IPC", format }, { name: "SIMD efficiency", format: percent }, { name: "warp instructions", format }];
-  const rows = kernels.map((k) => [k.launch, k.name, k.grid.join(" × "), k.block.join(" × "), k.cycles, k.ipc, k.simd_efficiency, k.warp_instructions]);
-  return h("details", {}, h("summary", {}, `${format(kernels.length)} launches`), h("div", { class: "table", tabindex: "0" }, table(columns, rows)));
+  const place = h("div", { class: "table", tabindex: "0" });
+  const rows = () => kernels.map((k) => [k.launch, h("span", { title: fullName(k.name) }, shortName(k.name)), k.grid.join(" × "), k.block.join(" × "), k.cycles, k.ipc, k.simd_efficiency, k.warp_instructions]);
+  return h("details", { ontoggle: () => place.childElementCount || place.append(table(columns, rows())) }, h("summary", {}, `all ${format(kernels.length)} launches`), place);
 }
 
 /** Where the cycles went in each launch, the longest first; a run of one launch has its own bar. */
 function cyclesOf(run, width) {
   const MOST = 12;
-  const kernels = run.kernels.map((kernel) => ({ total: kernel, name: `${kernel.launch}: ${kernel.name}`, cycles: kernel.cycles ?? 0 })).sort((a, b) => b.cycles - a.cycles);
-  const some = kernels.length > 1 ? kernels.slice(0, MOST) : [{ total: run.total, name: run.program, cycles: run.total.cycles }];
-  const rows = some.map((k) => ({ name: k.name, parts: cycleShares(k) })).filter((row) => row.parts.length);
+  const kernels = run.kernels.map((kernel) => ({ total: kernel, name: `${kernel.launch}: ${shortName(kernel.name)}`, cycles: kernel.cycles ?? 0 })).sort((a, b) => b.cycles - a.cycles);
+  const whole = { total: run.total, name: kernels.length > 1 ? "all launches" : run.program, cycles: run.total.cycles };
+  const rows = [whole, ...(kernels.length > 1 ? kernels.slice(0, MOST) : [])].map((k) => ({ name: k.name, parts: cycleShares(k) })).filter((row) => row.parts.length);
   if (!rows.length) return null;
-  return h("div", {}, chart("Where the cycles went", kernels.length > MOST ? `the ${MOST} longest of ${kernels.length} launches` : kernels.length > 1 ? "of each launch, the longest first" : "of all SMs",
+  const parts = partsIn(rows);
+  return chart("Where the cycles went", kernels.length > MOST ? `of all SMs; the ${MOST} longest of ${kernels.length} launches` : kernels.length > 1 ? "of all SMs; the longest launch first" : "of all SMs",
     stacked({ rows, width, label: "where the cycles of each launch went", xLabel: "SM cycles, %" }),
-    [{ name: "launch", left: true }, ...cycleParts.map((part) => ({ name: part.name, format: percent }))], rows.map((row) => [row.name, ...row.parts.map((part) => part.share)])), legend(cycleParts));
+    [{ name: "launch", left: true }, ...parts.map((part) => ({ name: part.name, format: percent }))], () => rows.map((row) => [row.name, ...parts.map((part) => row.parts.find((p) => p.key === part.key)?.share ?? 0)]), parts);
 }
+
+function lanesOf(run, width) {
+  if (!run.lanes.some((v) => v > 0)) return null;
+  return chart("Active lanes", "instructions by the number of lanes that execute them", histogram({ values: run.lanes, width, label: "active lanes", unit: "share of instructions, %", xLabel: "active lanes" }),
+    [{ name: "lanes", format: String }, { name: "instructions", format }], () => run.lanes.map((v, i) => [i, v]));
+}
+
+/** A chart of the longest launch over time, as evidence. */
+function overTime(run, draw) {
+  const launch = chosenLaunch(run);
+  if (!launch) return null;
+  const made = draw(launch.samples, intervalOf(launch.samples, launch.cycles));
+  return made instanceof Node ? made : null;
+}
+
+/** Charts by the keys of evidence.js. */
+const charts = {
+  cycles: cyclesOf,
+  lanes: lanesOf,
+  memory: memoryChart,
+  roofline,
+  lanesOverTime: (run) => overTime(run, (samples, time) => seriesMap(samples, "active_lanes", null, time)),
+  warpsOverTime: (run) => overTime(run, (samples, time) => seriesMap(samples, samples.resident_groups ? "resident_groups" : "resident_blocks", null, time)),
+  stallsOverTime: (run, width) => overTime(run, (samples, time) => stallAreas(samples, time, width)),
+};
+const always = ["cycles", "memory", "lanes", "roofline"];
 
 export function runView(model, run, width, onselect) {
   const name = (r) => [r.program, r.machine, r.scheduler, r.divergence, /#\d+$/.exec(r.label)?.[0]].filter(Boolean).join(" · ");
-  const inner = width - 2;
-  const half = columnOf(inner);
-  const lanes = run.lanes.length && run.lanes.some((v) => v > 0)
-    ? chart("Active lanes", "instructions by the number of lanes that execute them", histogram({ values: run.lanes, width: half, label: "active lanes", unit: "share of instructions, %", xLabel: "active lanes" }),
-        [{ name: "lanes", format: String }, { name: "instructions", format }], run.lanes.map((v, i) => [i, v]))
-    : null;
+  const half = columnOf(width - 2);
+  const { charts: telling, lines } = evidenceOf(run.limit?.by);
+  const evidence = run.limit ? telling.map((key) => charts[key](run, half)).filter(Boolean) : [];
+  const hot = run.limit ? hotLines(run, lines) : null;
+  const rest = always.filter((key) => !run.limit || !telling.includes(key)).map((key) => charts[key](run, half));
   return h("section", { class: "card", id: "run", "aria-labelledby": "run-title" },
     h("header", {}, h("div", {}, h("h2", { id: "run-title", tabindex: "-1" }, name(run)), configuration(run)),
       model.runs.length > 1 ? h("div", { class: "controls" }, select("run", model.runs.map((r) => ({ value: String(r.id), name: name(r) })), String(run.id), (id) => onselect(model.runs[id]))) : null),
-    tiles(run), limitOf(run), h("div", { class: "grid" }, lanes, cyclesOf(run, half)), launches(run), seriesView(run, half), threadsView(run), sourceView(run));
+    limitOf(run),
+    evidence.length || hot ? h("section", { id: "evidence" }, h("h3", {}, "The evidence"), h("div", { class: "grid" }, evidence, hot)) : null,
+    whyView(model, run, width, half),
+    h("section", { id: "totals" }, h("h3", {}, "The whole run"), tiles(run), panels([...rest, occupancyView(run, half)]), launches(run)),
+    seriesView(run, width - 2, half), sourceView(run), threadsView(run));
 }

@@ -13,9 +13,9 @@ function element(name, attributes, text) {
   return made;
 }
 
-/** The legend that belongs to a chart: the nearest one beside it, or beside what it stands in. */
+/** The legend that belongs to a chart: its own, or the nearest one beside what it stands in. */
 function legendOf(figure) {
-  for (let at = figure; at && !at.matches("section"); at = at.parentElement) {
+  for (let at = figure.firstElementChild; at && !at.matches("section"); at = at.parentElement) {
     const found = at.parentElement?.querySelector(":scope > .legend");
     if (found) return [...found.children].map((entry) => ({ name: entry.textContent, mark: getComputedStyle(entry.querySelector("i")) }));
   }

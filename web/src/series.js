@@ -1,12 +1,17 @@
-// Time series of a launch: heat maps over SMs, channels and lanes, and lines.
-import { h, format, legend, percent, select, short } from "./dom.js";
-import { chart } from "./chart.js";
-import { heatMap, palette, timeLines } from "./charts.js";
+// A launch over time: what its SMs did, caches, DRAM and lines; an interval of it, chosen by the reader, in numbers.
+import { h, format, percent, select, short } from "./dom.js";
+import { chart, panels } from "./chart.js";
+import { palette } from "./charts.js";
+import { heatMap } from "./heat.js";
+import { intervalControls, intervalOf } from "./interval.js";
+import { cycleKinds } from "./model.js";
+import { shortName } from "./names.js";
 import { state, set } from "./state.js";
+import { timeAreas, timeLines } from "./time.js";
 
 /** What is sampled. A count per cycle is divided by the cycles of an interval. */
 const kinds = {
-  thread_instructions: { title: "IPC of each SM over time", note: "thread instructions per cycle; SMs from top to bottom", row: "SM", unit: "IPC", isPerCycle: true },
+  thread_instructions: { title: "IPC of each SM over time", note: "thread instructions per cycle", row: "SM", unit: "IPC", isPerCycle: true },
   resident_groups: { title: "Warps on each SM over time", note: "groups in slots: what schedulers choose from", row: "SM", unit: "groups" },
   resident_blocks: { title: "Blocks on each SM over time", note: "at the end of each interval", row: "SM", unit: "blocks" },
   active_lanes: { title: "Active lanes over time", note: "instructions by their number of active lanes, 0 at the top", row: "active lanes:", unit: "instructions", height: 200 },
@@ -15,53 +20,90 @@ const kinds = {
 
 /** Launches with a time series, longest first. */
 export function seriesOf(run) {
-  const launches = run.kernels.map((kernel) => ({ name: `launch ${kernel.launch}: ${kernel.name}`, cycles: kernel.cycles ?? 0, samples: kernel.samples })).filter((l) => l.samples?.thread_instructions?.length);
-  const kept = (Array.isArray(run.samples) ? run.samples : []).map((samples, i) => ({ name: `launch ${samples.launch ?? i + 1}`, cycles: samples.every_cycles * samples.thread_instructions.length, samples }));
+  const launches = run.kernels.map((kernel) => ({ id: String(kernel.launch), kernel, name: `launch ${kernel.launch}: ${shortName(kernel.name)}`, cycles: kernel.cycles ?? 0, samples: kernel.samples })).filter((l) => l.samples?.thread_instructions?.length);
+  const kept = (Array.isArray(run.samples) ? run.samples : []).map((samples, i) => ({ id: String(samples.launch ?? i + 1), name: `launch ${samples.launch ?? i + 1}`, cycles: samples.every_cycles * samples.thread_instructions.length, samples }));
   return [...launches, ...kept].sort((a, b) => b.cycles - a.cycles);
 }
 
 const mean = (values) => (values.length ? values.reduce((sum, v) => sum + v, 0) / values.length : 0);
+const total = (values) => values.reduce((sum, v) => sum + v, 0);
 
-/** The heat map of one kind; null if the launch has none. */
-export function seriesMap(samples, key, title) {
+/** The SMs, channels or lanes to draw: SMs that never had a group are left out. */
+function rowsOf(samples, key) {
+  const every = samples[key][0].map((_, y) => y);
+  if (kinds[key].row !== "SM") return every;
+  const has = (name, y) => samples[name]?.some((row) => row[y] > 0);
+  const used = every.filter((y) => has("thread_instructions", y) || has("resident_groups", y) || has("resident_blocks", y));
+  return used.length ? used : every;
+}
+
+/** The heat map of one kind; null if the launch has none. Figures have their own title, and no interval. */
+export function seriesMap(samples, key, title, time) {
   const kind = kinds[key];
   const rows = samples[key];
   if (!kind || !rows?.[0]?.length) return null;
   const every = samples.every_cycles;
   const scale = kind.isPerCycle ? every : 1;
-  const last = rows[0].length - 1;
-  const at = (x, y) => rows[x][y] / scale;
-  const sums = rows[0].map((_, y) => [y, mean(rows.map((row) => row[y] / scale)), rows.reduce((most, row) => Math.max(most, row[y] / scale), 0)]);
-  const most = sums.reduce((m, [, , v]) => Math.max(m, v), 0);
-  return chart(title ?? kind.title, title ? kind.title : kind.note, heatMap({
-    columns: rows.length, rows: last + 1, at, height: kind.height, unit: kind.unit,
-    across: [0, 0.25, 0.5, 0.75, 1].map((t) => short(t * rows.length * every)),
-    down: last > 3 ? [0, Math.floor(last / 2), last] : last ? [0, last] : [0],
-    text: (x, y) => `${kind.row} ${y}, cycles ${format(x * every)} to ${format((x + 1) * every)}\n${format(at(x, y))} ${kind.unit}`,
+  const shown = rowsOf(samples, key);
+  const at = (x, y) => rows[x][shown[y]] / scale;
+  const most = rows.reduce((m, row) => row.reduce((a, b) => Math.max(a, b), m), 0) / scale;
+  if (!most) return title ? null : { zero: kind.title };
+  const last = shown.length - 1;
+  const note = shown.length < rows[0].length ? `${kind.note}; the ${shown.length} of ${rows[0].length} SMs that had work` : kind.note;
+  const sums = () => shown.map((y) => [y, mean(rows.map((row) => row[y] / scale)), rows.reduce((m, row) => Math.max(m, row[y] / scale), 0)]);
+  return chart(title ?? kind.title, title ? kind.title : note, heatMap({
+    columns: rows.length, rows: last + 1, at, height: kind.height, unit: kind.unit, time,
+    across: [0, 0.25, 0.5, 0.75, 1].map((t, i) => (i === 4 ? `${short(rows.length * every)} cycles` : short(t * rows.length * every))),
+    down: (last > 3 ? [0, Math.floor(last / 2), last] : last ? [0, last] : [0]).map((y) => shown[y]),
+    text: (x, y) => `${kind.row} ${shown[y]}, cycles ${format(x * every)} to ${format((x + 1) * every)}\n${format(at(x, y))} ${kind.unit}`,
     label: `${kind.title}: ${last + 1} rows, ${rows.length} samples of ${every} cycles; most ${format(most)} ${kind.unit}`,
   }), [{ name: kind.row.replace(":", ""), format: String }, { name: "mean", format }, { name: "most", format }], sums);
 }
 
-/** How busy DRAM was, and how many of its accesses hit the open row. */
-function dramLines(samples, width) {
-  const every = samples.every_cycles;
-  if (!samples.channel_busy_cycles?.[0]?.length) return null;
-  const series = [{ name: "channels in use", color: palette[0], values: samples.channel_busy_cycles.map((row) => mean(row) / every) }];
-  if (samples.row_accesses) series.push({ name: "row hits", color: palette[2], values: samples.row_accesses.map(([hits, others]) => (hits + others ? hits / (hits + others) : null)) });
-  return h("div", {}, chart("DRAM: use and row hits", "share of cycles, share of accesses",
-    timeLines({ series, every, width, label: "DRAM use and row hits over time", unit: "share", most: 1 }),
-    [{ name: "cycle", format }, ...series.map((s) => ({ name: s.name, format: percent }))], series[0].values.map((_, i) => [(i + 1) * every, ...series.map((s) => s.values[i])])), legend(series));
+/** Lines of shares over time. */
+function shareLines(title, note, series, time, width) {
+  const known = series.filter((s) => s.values?.some((v) => v > 0));
+  if (!known.length) return series.some((s) => s.values) ? { zero: title } : null;
+  return chart(title, note, timeLines({ series: known, time, width, label: title, unit: "share, 0 to 1", most: 1 }),
+    [{ name: "cycle", format }, ...known.map((s) => ({ name: s.name, format: percent }))], () => known[0].values.map((_, i) => [(i + 1) * time.every, ...known.map((s) => s.values[i])]), known);
 }
 
-export function seriesView(run, width) {
+const ratio = ([part, rest]) => (part + rest ? part / (part + rest) : null);
+
+function dramLines(samples, time, width) {
+  return shareLines("DRAM over time", "cycles in which channels move data, accesses that hit the open row", [
+    { name: "channels in use", color: palette[0], values: samples.channel_busy_cycles?.[0]?.length ? samples.channel_busy_cycles.map((row) => mean(row) / time.every) : undefined },
+    { name: "row hits", color: palette[2], values: samples.row_accesses?.map(ratio) }], time, width);
+}
+
+/** Where the SM cycles of each interval went: one row of [active, stalls...] per sample. */
+export function stallAreas(samples, time, width, height) {
+  if (!samples.sm_cycles?.length) return null;
+  const rows = samples.sm_cycles;
+  const series = cycleKinds.map((part, k) => ({ ...part, values: rows.map((row) => row[k] / (total(row) || 1)) })).filter((s) => s.values.some((v) => v > 0));
+  return chart("Where the cycles went over time", "of all SMs: an instruction issued, or what the warps waited for",
+    timeAreas({ series, time, width, height, label: "where the cycles went over time", unit: "SM cycles, %" }),
+    [{ name: "cycle", format }, ...series.map((s) => ({ name: s.name, format: percent }))], () => rows.map((_, i) => [(i + 1) * time.every, ...series.map((s) => s.values[i])]), series);
+}
+
+export function chosenLaunch(run) {
+  const launches = seriesOf(run);
+  return launches.find((l) => l.id === state.launch) ?? launches[0];
+}
+
+/** The charts of a launch over time. */
+export function seriesView(run, width, half) {
   const launches = seriesOf(run);
   if (!launches.length) return null;
-  const launch = launches.find((l) => l.name === state.launch) ?? launches[0];
+  const launch = chosenLaunch(run);
   const { samples } = launch;
+  const time = intervalOf(samples, launch.cycles);
   const keys = ["thread_instructions", samples.resident_groups ? "resident_groups" : "resident_blocks", "active_lanes", "channel_busy_cycles"];
   return h("section", { id: "time" },
     h("header", { class: "controls", style: "margin:1rem 0 .5rem" }, h("h3", {}, "Over time"),
-      launches.length > 1 ? select("of", launches.map((l) => l.name), launch.name, (name) => set({ launch: name })) : h("span", { class: "soft" }, launch.name),
+      launches.length > 1 ? select("of", launches.map((l) => ({ value: l.id, name: l.name })), launch.id, (id) => set({ launch: id, from: null, to: null })) : h("span", { class: "soft" }, launch.name),
       h("span", { class: "soft" }, `${format(samples.thread_instructions.length)} samples of ${format(samples.every_cycles)} cycles`)),
-    h("div", { class: "grid" }, keys.map((key) => seriesMap(samples, key)), dramLines(samples, width)));
+    intervalControls(time),
+    stallAreas(samples, time, width),
+    panels([...keys.map((key) => seriesMap(samples, key, null, time)), dramLines(samples, time, half)]));
 }

@@ -1,7 +1,8 @@
 // Threads as pictures: a pixel for each, laid out like the grid; a launch of one dimension is cut into rows.
 import { h, format } from "./dom.js";
 import { chart } from "./chart.js";
-import { heatMap } from "./charts.js";
+import { heatMap } from "./heat.js";
+import { fullName, shortName } from "./names.js";
 
 const titles = { path: "Instructions of each thread", split: "Divergent branches of each thread", miss: "L1 misses of each thread" };
 
@@ -38,14 +39,20 @@ export function threadPicture(profile, key, name) {
   const { isLine, width, placed } = layOut(profile, values);
   const height = Math.ceil(values.length / width);
   const at = (x, y) => placed[y * width + x] ?? null;
-  return chart(name ?? titles[key], name ? titles[key] : `${profile.kernel}, ${format(values.length)} threads`, heatMap({
+  return chart(name ?? titles[key], name ? titles[key] : h("span", { title: fullName(profile.kernel) }, `${shortName(profile.kernel)}, ${format(values.length)} threads`), heatMap({
     columns: width, rows: height, at, isPicture: true,
     text: (x, y) => (at(x, y) === null ? "" : `thread ${isLine ? format(y * width + x) : `${x}, ${y}`}: ${format(at(x, y))}`),
-    label: `${titles[key]} of ${profile.kernel}, ${width} by ${height}; most ${format(most)}`,
+    label: `${titles[key]} of ${shortName(profile.kernel)}, ${width} by ${height}; most ${format(most)}`,
   }));
 }
 
+const FIRST = 2; // kernels whose threads are drawn at once
+
 export function threadsView(run) {
-  const pictures = (run.threads ?? []).flatMap((profile) => Object.keys(titles).map((key) => threadPicture(profile, key))).filter(Boolean);
-  return pictures.length ? h("section", { id: "threads" }, h("h3", { style: "margin-top:1rem" }, "Threads"), h("div", { class: "pictures" }, pictures)) : null;
+  const kernels = (run.threads ?? []).map((profile) => Object.keys(titles).map((key) => threadPicture(profile, key)).filter(Boolean)).filter((pictures) => pictures.length);
+  if (!kernels.length) return null;
+  const rest = kernels.slice(FIRST);
+  return h("section", { id: "threads" }, h("h3", { style: "margin-top:1rem" }, "Threads"),
+    h("div", { class: "pictures" }, kernels.slice(0, FIRST).flat()),
+    rest.length ? h("details", {}, h("summary", {}, `the threads of ${rest.length} more launch shapes`), h("div", { class: "pictures" }, rest.flat())) : null);
 }

@@ -1,0 +1,29 @@
+// The panels that show a run's limit: which charts and which lines prove the sentence.
+import { stallsOf } from "./lines.js";
+
+const byStalls = { title: "Lines that wait most", note: "share of the cycles in which warps waited; a warp waits at the line that it will issue next", column: "stalls", isStalls: true, of: stallsOf };
+
+const byTraffic = { title: "Lines that fetch most", note: "requests that missed the L1", column: "misses", of: (l) => l.misses ?? 0, detailName: "lines per access", detail: (l) => (l.accesses ? (l.requests / l.accesses).toFixed(1) : "") };
+
+const byLostLanes = { title: "Lines that lose most lanes", note: "lanes of issued instructions that did no work", column: "lost lanes", of: (l) => 32 * l.executed - l.active_lanes, detailName: "lanes of 32", detail: (l) => (l.active_lanes / l.executed).toFixed(1) };
+
+const byConflicts = { title: "Lines with most bank conflicts", note: "passes of shared memory beyond those that as many bytes need", column: "conflicts", of: (l) => l.bank_conflicts ?? 0, detailName: "per instruction", detail: (l) => (l.bank_conflicts / l.executed).toFixed(1) };
+
+const byExecutions = { title: "Lines that are executed most", note: "instructions issued", column: "executed", of: (l) => l.executed, detailName: "lanes of 32", detail: (l) => (l.active_lanes / l.executed).toFixed(1) };
+
+/** For each limit of src/report/advice.def the charts that show it, the most telling first, and the lines. */
+const shown = [
+  [/bandwidth/, ["memory", "roofline"], byTraffic],
+  [/uncoalesced/, ["memory", "cycles"], byTraffic],
+  [/idle lanes|divergen/, ["lanes", "lanesOverTime"], byLostLanes],
+  [/bank conflict|shared memory/, ["cycles", "memory"], byConflicts],
+  [/few blocks|tail|empty/, ["warpsOverTime", "cycles"], byStalls],
+  [/^issue|pipe/, ["cycles", "lanes"], byExecutions],
+  [/./, ["cycles", "stallsOverTime"], byStalls],
+];
+
+/** The evidence of a limit: the keys of its charts and the kind of its lines. */
+export function evidenceOf(limit) {
+  const [, charts, lines] = shown.find(([words]) => words.test(limit ?? "any"));
+  return { charts, lines };
+}

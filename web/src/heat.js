@@ -1,0 +1,93 @@
+// Pictures with a value per pixel: SMs, channels, lanes or lines over time, and threads.
+import { h, format, hideTip, showTip } from "./dom.js";
+import { pick } from "./interval.js";
+
+/** Colours from the background's to its opposite, which the colour-blind can tell apart too: on dark viridis, by five of its points,
+ * and on light from pale yellow over green to blue. */
+const onDark = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]];
+const onLight = [[250, 250, 235], [199, 233, 180], [65, 182, 196], [34, 94, 168], [8, 29, 88]];
+
+export function isDark() {
+  const theme = document.documentElement.dataset.theme;
+  return theme ? theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+}
+
+function between(ramp, t) {
+  const at = Math.min(Math.max(t, 0), 1) * (ramp.length - 1);
+  const i = Math.min(Math.floor(at), ramp.length - 2);
+  return ramp[i].map((low, k) => Math.round(low + (ramp[i + 1][k] - low) * (at - i)));
+}
+
+/** The colour of a share of the most, 0 to 1. */
+export const rampColor = (t) => between(isDark() ? onDark : onLight, t);
+
+/** Colours follow the square root of a value's share of the most, so that low values can be told apart beside high ones. */
+function paint(canvas, ramp, width, height, most, at) {
+  canvas.width = width;
+  canvas.height = height;
+  const context = canvas.getContext("2d");
+  const image = context.createImageData(width, height);
+  const colors = Array.from({ length: 256 }, (_, i) => between(ramp, i / 255));
+  for (let y = 0; y < height; y++)
+    for (let x = 0; x < width; x++) {
+      const value = at(x, y);
+      if (value === null) continue;
+      const [r, g, b] = colors[most ? Math.min(255, Math.round(255 * Math.sqrt(value / most))) : 0];
+      const i = 4 * (y * width + x);
+      image.data[i] = r;
+      image.data[i + 1] = g;
+      image.data[i + 2] = b;
+      image.data[i + 3] = 255;
+    }
+  context.putImageData(image, 0, 0);
+}
+
+/** The value that all but one in a hundred of the others above 0 stay below: a few extremes must not darken the rest. */
+function brightest(columns, rows, at) {
+  const values = [];
+  for (let y = 0; y < rows; y++) for (let x = 0; x < columns; x++) if (at(x, y) > 0) values.push(at(x, y));
+  values.sort((a, b) => a - b);
+  return values[Math.floor(0.99 * (values.length - 1))] ?? 0;
+}
+
+function axis(names, isVertical) {
+  return h("div", { class: isVertical ? "axis down" : "axis", "aria-hidden": "true" }, names.map((name) => h("span", {}, name)));
+}
+
+/** A picture with a value per pixel: columns by rows, text(x, y) for the pointer. across and down: names along its sides.
+ * rowNames: a name beside each row. time: the columns are samples of a launch, and an interval of them can be chosen. */
+export function heatMap({ columns, rows, at, label, text, height, unit, isPicture, across, down, rowNames, time }) {
+  const canvas = h("canvas", { role: "img", "aria-label": label, tabindex: "0" });
+  const top = brightest(columns, rows, at);
+  const ramp = isDark() ? onDark : onLight;
+  paint(canvas, ramp, columns, rows, top, at);
+  canvas.style.width = isPicture ? `${Math.max(Math.min(columns * Math.ceil(260 / columns), 420), 160)}px` : "100%";
+  canvas.style.height = isPicture ? "auto" : `${height ?? Math.max(56, Math.min(300, rows * 14))}px`;
+  let [x, y] = [0, 0];
+  const show = (clientX, clientY) => showTip(text(x, y), clientX, clientY);
+  canvas.addEventListener("pointermove", (event) => {
+    const box = canvas.getBoundingClientRect();
+    x = Math.min(Math.max(Math.floor(((event.clientX - box.left) / box.width) * columns), 0), columns - 1);
+    y = Math.min(Math.max(Math.floor(((event.clientY - box.top) / box.height) * rows), 0), rows - 1);
+    show(event.clientX, event.clientY);
+  });
+  canvas.addEventListener("pointerleave", hideTip);
+  canvas.addEventListener("blur", hideTip);
+  canvas.addEventListener("keydown", (event) => {
+    const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    x = Math.min(Math.max(x + step[0], 0), columns - 1);
+    y = Math.min(Math.max(y + step[1], 0), rows - 1);
+    const box = canvas.getBoundingClientRect();
+    show(box.left + ((x + 0.5) / columns) * box.width, box.top + ((y + 0.5) / rows) * box.height);
+  });
+  const stops = [0, 0.06, 0.25, 0.56, 1].map((t) => `rgb(${between(ramp, Math.sqrt(t))}) ${100 * t}%`);
+  const bar = h("span", { class: "ramp", style: `background:linear-gradient(90deg,${stops.join(",")})` });
+  const scale = h("div", { class: "scale" }, "0 ", bar, ` ${format(top)} ${unit ?? ""}`);
+  if (isPicture) return h("div", {}, canvas, scale);
+  const names = rowNames ? h("div", { class: "axis down names", "aria-hidden": "true" }, rowNames.map((name) => h("span", { title: name }, name))) : axis(down ?? [], true);
+  const frame = h("div", { class: "frame" }, canvas);
+  if (time) pick(frame, 0, 1, time);
+  return h("div", { class: "map" }, names, frame, h("span"), axis(across ?? []), h("span"), scale);
+}
