@@ -1,26 +1,32 @@
 // How each kernel fills an SM: the warps that fit, and the resource that limits them.
-import { h, percent, table } from "./dom.js";
+import { h, format, percent, table } from "./dom.js";
 import { fullName, shortName } from "./names.js";
 
-/** The kernels of a run by name and occupancy, those with most cycles first. */
+/** The kernels of a run by name and by what fits, those with most cycles first; `achieved` is their mean, weighted by cycles. */
 function kinds(run) {
   const found = new Map();
   for (const kernel of run.kernels) {
     if (!kernel.occupancy) continue;
-    const key = `${kernel.name} ${JSON.stringify(kernel.occupancy)}`;
-    const kind = found.get(key) ?? { name: kernel.name, occupancy: kernel.occupancy, cycles: 0, threads: kernel.block.reduce((a, b) => a * b, 1), grid: kernel.grid.reduce((a, b) => a * b, 1) };
+    const { achieved, ...fits } = kernel.occupancy;
+    const key = `${kernel.name} ${JSON.stringify(fits)}`;
+    const kind = found.get(key) ?? { name: kernel.name, fits, cycles: 0, sum: 0, grid: kernel.grid.reduce((a, b) => a * b, 1) };
     kind.cycles += kernel.cycles ?? 0;
+    kind.sum += (achieved ?? 0) * (kernel.cycles ?? 0);
     found.set(key, kind);
   }
-  return [...found.values()].sort((a, b) => b.cycles - a.cycles);
+  return [...found.values()].map((kind) => ({ ...kind, achieved: kind.cycles ? kind.sum / kind.cycles : 0 })).sort((a, b) => b.cycles - a.cycles);
 }
+
+const resources = [["threads", "blocks_by_threads"], ["registers", "blocks_by_registers"], ["shared memory", "blocks_by_shared_memory"], ["blocks", "blocks_by_blocks"]];
 
 export function occupancyView(run) {
   const list = kinds(run);
   if (!list.length) return null;
-  const bar = (share) => h("span", { class: "bars" }, h("span", { style: `width:${100 * share}%;background:var(--accent)` }));
-  const rows = list.slice(0, 8).map(({ name, occupancy: o, threads }) => [
-    h("span", { title: fullName(name) }, shortName(name)), h("span", { class: "pair" }, bar(o.warps / o.most_warps), percent(o.warps / o.most_warps)), `${o.warps} of ${o.most_warps}`, o.limited_by, `${o.blocks} × ${threads}`, o.registers, o.shared_bytes]);
-  return h("figure", {}, h("figcaption", {}, "Occupancy", h("small", {}, "warps that fit on an SM at once, and the resource that allows no more")),
-    h("div", { class: "table", tabindex: "0" }, table([{ name: "kernel", left: true }, { name: "occupancy", left: true }, { name: "warps" }, { name: "limited by", left: true }, { name: "blocks × threads" }, { name: "registers per thread" }, { name: "shared bytes" }], rows)));
+  const bar = (share) => h("span", { class: "bars" }, h("span", { style: `width:${Math.min(100, 100 * share)}%;background:var(--accent)` }));
+  const pair = (share) => h("span", { class: "pair" }, bar(share), percent(share));
+  const allowed = (o, [word, key]) => (o.limited_by === word ? h("strong", {}, o[key] ?? "any") : o[key] ?? "any");
+  const rows = list.slice(0, 8).map(({ name, fits: o, achieved, grid }) => [
+    h("span", { title: fullName(name) }, shortName(name)), pair(o.theoretical), pair(achieved), o.limited_by, ...resources.map((resource) => allowed(o, resource)), grid, o.registers, o.shared_bytes]);
+  return h("figure", {}, h("figcaption", {}, "Occupancy", h("small", {}, "share of an SM's places for warps: what fits, and what was there while the SM had work; the resource that allows no more, and the blocks that each allows")),
+    h("div", { class: "table", tabindex: "0" }, table([{ name: "kernel", left: true }, { name: "fits", left: true }, { name: "achieved", left: true }, { name: "limited by", left: true }, ...resources.map(([name]) => ({ name })), { name: "blocks of the grid", format }, { name: "registers per thread" }, { name: "shared bytes", format }], rows)));
 }

@@ -4,21 +4,23 @@ import { format, percent } from "./dom.js";
 import { chart } from "./chart.js";
 import { activate, base, palette, wrap } from "./charts.js";
 
+const levelsOf = { shared: 4, L1: 0, L2: 5, DRAM: 2 }; // with their colours in the palette
+
 export function roofline(run, width) {
-  const { levels, total: t } = run;
-  if (!levels || !t.cycles || !t.thread_instructions) return null;
-  const speed = t.thread_instructions / t.cycles;
-  const names = ["L1", "L2", "DRAM"].filter((name) => levels[name]?.bytes > 0);
-  const points = names.map((name, i) => {
-    const x = t.thread_instructions / levels[name].bytes;
-    const roof = Math.min(levels.lanes, x * levels[name].peak);
-    return { name, x, y: speed, roof, color: palette[[0, 5, 2][i]], peak: levels[name].peak };
+  const { memory, peaks, total: t } = run;
+  if (!memory?.levels || !peaks?.issue || !t.cycles || !memory.operations) return null;
+  const speed = memory.operations / t.cycles;
+  const points = memory.levels.filter((level) => level.name in levelsOf && level.bytes > 0).map((level) => {
+    const peak = peaks[`${level.name.toLowerCase()}_bytes`];
+    const x = memory.operations / level.bytes;
+    return { name: level.name, x, y: speed, peak, roof: Math.min(peaks.issue, x * peak), color: palette[levelsOf[level.name]] };
   });
   if (!points.length) return null;
-  const low = Math.min(...points.map((p) => Math.min(p.x, levels.lanes / p.peak))) / 3;
-  const high = Math.max(...points.map((p) => Math.max(p.x, levels.lanes / p.peak))) * 3;
-  const bottom = Math.min(speed / 3, ...points.map((p) => p.roof / 3));
-  const roofs = points.flatMap((p) => [{ ...p, x: Math.max(low, bottom / p.peak), y: Math.max(low, bottom / p.peak) * p.peak }, { ...p, x: levels.lanes / p.peak, y: levels.lanes }, { ...p, x: high, y: levels.lanes }]);
+  const ridge = (p) => peaks.issue / p.peak;
+  const low = Math.min(...points.map((p) => Math.min(p.x, ridge(p)))) / 2;
+  const high = Math.max(...points.map((p) => Math.max(p.x, ridge(p)))) * 2;
+  const bottom = Math.min(speed / 2, ...points.map((p) => p.roof / 2));
+  const roofs = points.flatMap((p) => [{ ...p, x: Math.max(low, bottom / p.peak), y: Math.max(low, bottom / p.peak) * p.peak }, { ...p, x: ridge(p), y: peaks.issue }, { ...p, x: high, y: peaks.issue }]);
   const svg = Plot.plot({
     ...base,
     width,
@@ -26,8 +28,8 @@ export function roofline(run, width) {
     marginTop: 28,
     marginBottom: 42,
     marginRight: 24,
-    x: { type: "log", domain: [low, high], grid: true, label: "thread instructions per byte", labelAnchor: "center", ticks: 5, tickFormat: "~g" },
-    y: { type: "log", domain: [bottom, levels.lanes * 1.3], grid: true, label: "thread instructions per cycle", ticks: 4, tickFormat: "~s" },
+    x: { type: "log", domain: [low, high], grid: true, label: "thread instructions per byte", labelAnchor: "center", ticks: Math.max(2, Math.floor(width / 130)), tickFormat: "~g" },
+    y: { type: "log", domain: [bottom, peaks.issue * 1.4], grid: true, label: "thread instructions per cycle", ticks: 4, tickFormat: "~s" },
     marks: [
       Plot.line(roofs, { x: "x", y: "y", z: "name", stroke: (d) => d.color, strokeWidth: 2 }),
       Plot.link(points, { x1: "x", x2: "x", y1: "y", y2: "roof", stroke: (d) => d.color, strokeDasharray: "3 3" }),

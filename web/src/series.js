@@ -8,6 +8,7 @@ import { cycleKinds } from "./model.js";
 import { shortName } from "./names.js";
 import { state, set } from "./state.js";
 import { timeAreas, timeLines } from "./time.js";
+import { intervalView } from "./slice.js";
 
 /** What is sampled. A count per cycle is divided by the cycles of an interval. */
 const kinds = {
@@ -76,6 +77,35 @@ function dramLines(samples, time, width) {
     { name: "row hits", color: palette[2], values: samples.row_accesses?.map(ratio) }], time, width);
 }
 
+const quotients = (parts, wholes) => parts?.map((part, i) => (wholes[i] ? part / wholes[i] : null));
+
+/** How busy the crossbar is, and how many requests to the caches miss. */
+function cacheLines(samples, peaks, time, width) {
+  return shareLines("L1, L2 and crossbar over time", "requests that miss, and the crossbar's share of its peak", [
+    { name: "L1 misses", color: palette[0], values: quotients(samples.l1_misses, samples.l1_accesses) },
+    { name: "L2 misses", color: palette[5], values: quotients(samples.l2_misses, samples.l2_accesses) },
+    { name: "crossbar in use", color: palette[2], values: peaks?.crossbar_bytes ? samples.crossbar_bytes?.map((bytes) => Math.min(1, bytes / (peaks.crossbar_bytes * time.every))) : undefined }], time, width);
+}
+
+/** Which lines the warps are at over time: a row for each line, in the order of the file. */
+function lineMap(run, samples, time) {
+  const { lines, cycles } = samples.lines ?? {};
+  if (!lines?.length) return null;
+  const order = lines.map((_, k) => k).sort((a, b) => (lines[a].file === lines[b].file ? placeIn(lines[a]) - placeIn(lines[b]) : (lines[a].file ?? "") < (lines[b].file ?? "") ? -1 : 1));
+  const text = (line) => (run.sources?.[line.file]?.[line.source_line] ?? "").trim();
+  const every = time.every;
+  return chart("Lines over time", "cycles of warps at each line, waiting or issuing; the lines that take most, in the order of the program", heatMap({
+    columns: cycles.length, rows: order.length, at: (x, y) => cycles[x][order[y]] / every, unit: "warps", time, height: order.length * 17,
+    rowNames: order.map((k) => `${nameOf(lines[k])} ${text(lines[k])}`),
+    across: [0, 0.25, 0.5, 0.75, 1].map((t, i) => (i === 4 ? `${short(cycles.length * every)} cycles` : short(t * cycles.length * every))),
+    text: (x, y) => `${nameOf(lines[order[y]])} ${text(lines[order[y]])}\ncycles ${format(x * every)} to ${format((x + 1) * every)}: ${format(cycles[x][order[y]] / every)} warps`,
+    label: `cycles of warps at ${order.length} lines over time`,
+  }), [{ name: "line", left: true }, { name: "cycles", format }], () => order.map((k) => [`${nameOf(lines[k])} ${text(lines[k])}`, total(cycles.map((row) => row[k]))]));
+}
+
+const placeIn = (line) => line.source_line ?? line.line;
+export const nameOf = (line) => (line.file ? `${line.file.split("/").pop()}:${line.source_line}` : `PTX ${line.line}`);
+
 /** Where the SM cycles of each interval went: one row of [active, stalls...] per sample. */
 export function stallAreas(samples, time, width, height) {
   if (!samples.sm_cycles?.length) return null;
@@ -105,5 +135,7 @@ export function seriesView(run, width, half) {
       h("span", { class: "soft" }, `${format(samples.thread_instructions.length)} samples of ${format(samples.every_cycles)} cycles`)),
     intervalControls(time),
     stallAreas(samples, time, width),
-    panels([...keys.map((key) => seriesMap(samples, key, null, time)), dramLines(samples, time, half)]));
+    intervalView(run, launch, time, half),
+    panels([...keys.slice(0, 3).map((key) => seriesMap(samples, key, null, time)), cacheLines(samples, run.peaks, time, half), dramLines(samples, time, half), seriesMap(samples, keys[3], null, time)]),
+    lineMap(run, samples, time));
 }

@@ -38,11 +38,11 @@ function rowOf(line, shown, all, most, isCuda, isPart) {
   const { bars, waits } = stallBar(line, most, all);
   const place = isPart ? `PTX ${line.line}` : isCuda ? placeOf(line) : line.line || "–";
   const row = h("tr", { class: isPart ? "part" : null, "data-line": line.line, "data-executed": line.executed },
-    h("th", { scope: "row" }, line.parts?.length ? h("button", { type: "button", class: "open", "aria-expanded": "false", title: "show the PTX of this line" }, place) : place),
+    h("th", { scope: "row" }, line.parts?.length ? h("button", { type: "button", class: "unfold", "aria-expanded": "false", title: "show the PTX of this line" }, place) : place),
     shown.slice(1).map((c) => (c.key === "stalls" ? [h("td", {}, percent(all ? stallsOf(line) / all : 0)), h("td", { class: "left", "aria-label": waits.replaceAll("\n", ", ") }, bars),
       h("td", { class: "code", title: line.text }, code(line.text, isCuda && !isPart))] : h("td", {}, c.show(c.value(line))))),
     shown.some((c) => c.key === "stalls") ? null : h("td", { class: "code", title: line.text }, code(line.text, isCuda && !isPart)));
-  const button = row.querySelector("button.open");
+  const button = row.querySelector("button.unfold");
   button?.addEventListener("click", () => {
     const isOpen = button.getAttribute("aria-expanded") === "true";
     button.setAttribute("aria-expanded", String(!isOpen));
