@@ -139,6 +139,8 @@ struct config_link {
     bool is_present;
     uint32_t latency_cycles;
     double bytes_per_cycle, local_bytes_per_cycle;
+    uint32_t read_latency_cycles; /* of a kernel's own accesses to host memory, as the next two */
+    double read_bytes_per_cycle, write_bytes_per_cycle;
 };
 
 /* The energy of each event, in pJ unless its name says otherwise. */

@@ -373,7 +373,7 @@ static bool is_over(const struct gpu_run *run) {
     if (run->n_finished < run->n_blocks)
         return false;
     for (uint32_t i = 0; i < run->timed->machine.sm.count; i++)
-        if (sm_has_queued_atomic(run->timed->sm[i]))
+        if (sm_has_queued_effect(run->timed->sm[i]))
             return false;
     return true;
 }
@@ -386,8 +386,8 @@ static void run_atomics(struct round *round) {
         return;
     FOR_MEMBERS(i, round, round->note[0].is_idle) {
         const struct gpu_unit *unit = &run->timed->unit[i];
-        bool has_waited = sm_has_queued_atomic(unit->sm);
-        while (sm_has_queued_atomic(unit->sm) && next_of(unit) < round->end)
+        bool has_waited = sm_has_queued_effect(unit->sm);
+        while (sm_has_queued_effect(unit->sm) && next_of(unit) < round->end)
             run_sm(run, i, next_of(unit) + 1);
         if (has_waited && sm_last_cycle(unit->sm) > run->last_cycle)
             run->last_cycle = sm_last_cycle(unit->sm);

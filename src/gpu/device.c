@@ -147,7 +147,16 @@ uint64_t gpu_malloc(struct gpu *gpu, uint64_t bytes, uint64_t alignment) {
     return gpu_memory_alloc(&gpu->memory, bytes, alignment);
 }
 
-bool gpu_release(struct gpu *gpu, uint64_t address) { return gpu_memory_release(&gpu->memory, address); }
+void gpu_place_on_host(struct gpu *gpu, uint64_t address, uint64_t bytes) {
+    if (gpu->timed)
+        gpu_timed_add_host_memory(gpu->timed, address, bytes);
+}
+
+bool gpu_release(struct gpu *gpu, uint64_t address) {
+    if (gpu->timed)
+        gpu_timed_remove_host_memory(gpu->timed, address);
+    return gpu_memory_release(&gpu->memory, address);
+}
 
 unsigned char *gpu_host(struct gpu *gpu, uint64_t address, uint64_t bytes) {
     const struct exec_allocation *found = gpu_memory_find(&gpu->memory, address);

@@ -49,6 +49,8 @@ struct gpu_timed {
     const char **remarked; /* kernels about which the model has made a remark; the gpu owns the names */
     uint32_t n_remarked;
     struct gpu_trace *trace; /* NULL: none */
+    struct mem_range *host;  /* memory of the host, by address */
+    uint32_t n_host;
 };
 
 enum {

@@ -190,6 +190,8 @@ void gpu_set_heap_bytes(struct gpu *gpu, uint64_t bytes);
 
 /* Returns zeroed memory at a multiple of `alignment` (a power of two, at least 256), or 0 if it does not fit. */
 uint64_t gpu_malloc(struct gpu *gpu, uint64_t bytes, uint64_t alignment);
+/* Says that this allocation is memory of the host: timed kernels access it over the machine's link. */
+void gpu_place_on_host(struct gpu *gpu, uint64_t address, uint64_t bytes);
 bool gpu_release(struct gpu *gpu, uint64_t address); /* false: no allocation starts there */
 /* Returns the host memory of [address, address + bytes), or NULL if that is not inside one allocation. Valid until
  * release. If gpu_is_unified(), a device address is the host address too. */

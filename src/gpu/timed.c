@@ -60,6 +60,7 @@ static void build(struct gpu_timed *timed) {
     const struct config_machine *machine = &timed->machine;
     timed->mem = mem_new(machine, memory_done, timed);
     mem_report_changes(timed->mem, memory_changed);
+    mem_use_host_memory(timed->mem, timed->host, timed->n_host);
     timed->sm = calloc(machine->sm.count, sizeof(struct sm *));
     timed->unit = base_allocate_aligned(machine->sm.count * sizeof *timed->unit);
     if (!timed->sm)
@@ -140,6 +141,7 @@ void gpu_timed_free(struct gpu_timed *timed) {
     free(timed->scheduler_options);
     free(timed->divergence_options);
     free(timed->remarked);
+    free(timed->host);
     free(timed);
 }
 
@@ -158,6 +160,24 @@ void gpu_timed_load(struct gpu_timed *timed, struct base_bytes *state) {
 void gpu_timed_host_access(struct gpu_timed *timed, uint64_t address, uint64_t bytes) {
     if (timed->machine.l2.is_warm)
         mem_warm(timed->mem, address, bytes);
+}
+
+void gpu_timed_add_host_memory(struct gpu_timed *timed, uint64_t address, uint64_t bytes) {
+    timed->host = base_grow(timed->host, timed->n_host + 1, sizeof *timed->host);
+    uint32_t at = timed->n_host++;
+    for (; at > 0 && timed->host[at - 1].first > address; at--)
+        timed->host[at] = timed->host[at - 1];
+    timed->host[at] = (struct mem_range){address, address + bytes};
+    mem_use_host_memory(timed->mem, timed->host, timed->n_host);
+}
+
+void gpu_timed_remove_host_memory(struct gpu_timed *timed, uint64_t address) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < timed->n_host; i++)
+        if (timed->host[i].first != address)
+            timed->host[n++] = timed->host[i];
+    timed->n_host = n;
+    mem_use_host_memory(timed->mem, timed->host, n);
 }
 
 void gpu_timed_begin_work(struct gpu_timed *timed, uint64_t first) {
@@ -349,6 +369,8 @@ static bool run_blocks(struct gpu_run *run, const struct before *before) {
     bool is_done = gpu_run_rounds(run);
     if (is_done)
         drain(timed, timed->cycle + drain_cycles(run, &before->counters));
+    while (is_done && mem_host_idle(timed->mem) > timed->cycle) /* more writes may arrive meanwhile */
+        drain(timed, mem_host_idle(timed->mem));
     return is_done;
 }
 

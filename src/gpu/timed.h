@@ -13,6 +13,9 @@ struct gpu_timed *gpu_timed_new(const struct gpu_config *config, char *error, si
 void gpu_timed_free(struct gpu_timed *timed);
 /* Notes that the host reads or writes device memory between launches. */
 void gpu_timed_host_access(struct gpu_timed *timed, uint64_t address, uint64_t bytes);
+/* Between launches: an allocation is memory of the host, and no longer. Unknown addresses are ignored. */
+void gpu_timed_add_host_memory(struct gpu_timed *timed, uint64_t address, uint64_t bytes);
+void gpu_timed_remove_host_memory(struct gpu_timed *timed, uint64_t address);
 /* Between launches, with a checkpoint: appends the time and the state of the memory system. load() makes new SMs and a
  * new memory system, and continues from there. */
 void gpu_timed_save(struct gpu_timed *timed, struct base_bytes *state);

@@ -7,7 +7,8 @@
 
 #include <cmocka.h>
 
-static const struct config_link link = {true, 100, 10, 50};
+static const struct config_link link = {
+    .is_present = true, .latency_cycles = 100, .bytes_per_cycle = 10, .local_bytes_per_cycle = 50};
 
 static uint64_t add(struct gpu_timeline *timeline, enum gpu_work_kind kind, uint64_t amount, uint64_t ready,
                     uint64_t *end) {

@@ -64,6 +64,10 @@ static void walk(struct mem *mem, visit_fn *visit, void *user) {
         walk_sm(&mem->sms[i], visit, user);
     for (uint32_t i = 0; i < mem->n_banks; i++)
         walk_bank(mem, &mem->banks[i], visit, user);
+    for (uint32_t i = 0; mem->has_link && i < mem->n_partitions; i++) {
+        visit(user, &mem->partitions[i].from_host.free_ticks, sizeof mem->partitions[i].from_host.free_ticks);
+        visit(user, &mem->partitions[i].to_host.free_ticks, sizeof mem->partitions[i].to_host.free_ticks);
+    }
     for (uint32_t i = 0; i < mem->n_channels; i++)
         walk_channel(mem, &mem->channels[i], visit, user);
 }

@@ -78,6 +78,7 @@ struct mem_partition {
     _Alignas(64) struct mem_events events;
     uint64_t dram_next; /* earliest wake_cycle of its channels */
     uint32_t id;
+    struct mem_link from_host, to_host; /* its share of the link */
     struct stats_mem counters;
     struct mem_outbox outbox; /* for the SMs */
 };
@@ -137,7 +138,8 @@ struct mem_bank {
     struct mem_link out, in;
     uint64_t free_cycle; /* the next cycle with a free lookup port */
     uint64_t store_free_cycle;
-    double atomic_rest; /* fraction of a cycle that atomics have used but free_cycle does not include */
+    uint64_t host_ready; /* when the data of the last read of host memory leaves */
+    double atomic_rest;  /* fraction of a cycle that atomics have used but free_cycle does not include */
     uint32_t id, n_fetches, max_fetches, n_fills_waiting;
     bool is_blocked, are_stores_blocked, has_serve_event, has_retry_event;
 };
@@ -194,6 +196,9 @@ struct mem {
     uint64_t dram_hold_cycles; /* how long a hint holds a row */
     uint64_t *busy_cycles;     /* of the channels, for mem_channel_busy() */
     struct stats_mem *sum;
+    const struct mem_range *host; /* host memory, by address */
+    uint32_t n_host;
+    bool has_link; /* accesses to host memory cross a link */
     bool has_outboxes;
     bool has_mail; /* packets go through the outboxes now */
     uint32_t side; /* of the outboxes: the side being filled */
@@ -262,6 +267,11 @@ void mem_bank_write_back(struct mem *mem, struct mem_bank *bank, uint32_t entry,
 /* The answer to `request`: DATA, UPGRADE or DONE. */
 void mem_bank_answer(struct mem *mem, const struct mem_message *request, enum mem_message_type type, uint32_t flags,
                      uint64_t when, uint64_t cycle);
+
+/* host.c: memory of the host. Does what a request asks for, and answers it. */
+void mem_host_init(struct mem *mem);
+uint32_t mem_host_bank_of(const struct mem *mem, uint64_t line);
+void mem_host_access(struct mem *mem, struct mem_bank *bank, const struct mem_message *message, uint64_t cycle);
 
 /* directory.c: MESI */
 /* Handles a request for a line that is in the L2 and has no work in progress. Returns false if no entry is free. */

@@ -67,7 +67,8 @@ static enum mem_answer hit(uint64_t *ready, uint64_t cycle) {
 
 static void send(struct mem *mem, struct mem_sm *sm, struct mem_message message, uint64_t cycle) {
     message.sm = (uint16_t)sm->id;
-    message.unit = (uint16_t)mem_bank_of(mem, message.line);
+    bool is_of_host = mem->n_host && mem_is_in_host_memory(mem, message.line << mem->line_shift);
+    message.unit = (uint16_t)(is_of_host ? mem_host_bank_of(mem, message.line) : mem_bank_of(mem, message.line));
     mem_crossbar_to_bank(mem, sm, &message, cycle);
 }
 

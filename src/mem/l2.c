@@ -317,6 +317,11 @@ static bool join(struct mem *mem, struct mem_bank *bank, uint32_t entry, const s
 
 /* Accepts a request; returns false when it has to wait. */
 static bool accept(struct mem *mem, struct mem_bank *bank, const struct mem_message *message, uint64_t cycle) {
+    if (mem->n_host && mem_is_in_host_memory(mem, message->line << mem->line_shift)) {
+        mem_host_access(mem, bank, message, cycle);
+        bank->partition->counters.l2_misses += mem->l2 != MEM_ABSENT;
+        return true;
+    }
     if (mem->l2 == MEM_ABSENT)
         return pass_to_dram(mem, bank, message, cycle);
     if (mem->l2 == MEM_PERFECT) {

@@ -181,6 +181,7 @@ struct mem *mem_new(const struct config_machine *machine, mem_done_fn *done, voi
     init_sms(mem);
     init_partitions(mem);
     init_banks(mem, &limits);
+    mem_host_init(mem);
     mem_dram_init(mem);
     return mem;
 }
@@ -411,6 +412,8 @@ void mem_warm(struct mem *mem, uint64_t address, uint64_t bytes) {
         return;
     uint64_t first = address >> mem->line_shift, last = (address + bytes - 1) >> mem->line_shift;
     uint64_t most = mem->machine->l2.cache.size_bytes >> mem->line_shift;
+    if (mem_is_in_host_memory(mem, address))
+        return;
     for (uint64_t line = last - first < most ? first : last - most + 1; line <= last; line++) {
         struct mem_bank *bank = &mem->banks[mem_bank_of(mem, line)];
         uint32_t slot = mem_cache_find(&bank->cache, line);

@@ -132,6 +132,15 @@ void mem_flush_l1(struct mem *mem, uint64_t cycle);
 /* Before a kernel, if unified.is_present: limits the L1s to this many bytes until mem_flush_l1().
  */
 void mem_resize_l1(struct mem *mem, uint32_t bytes);
+/* From now on these ranges, by ascending address, are memory of the host. On machines with a link, accesses to them
+ * cross it. The ranges must outlive the memory or the next call. */
+struct mem_range {
+    uint64_t first, end;
+};
+void mem_use_host_memory(struct mem *mem, const struct mem_range *ranges, uint32_t n);
+bool mem_is_in_host_memory(const struct mem *mem, uint64_t address);
+uint64_t
+mem_host_idle(const struct mem *mem); /* the cycle in which all writes that have been sent are in host memory */
 /* Puts these bytes into the L2, without time or traffic, because the host has accessed them. If not all of them fit,
  * the last ones win. Does nothing without an L2 with tags, or with coherent caches. */
 void mem_warm(struct mem *mem, uint64_t address, uint64_t bytes);

@@ -141,10 +141,15 @@ static void count_misses(struct sm *sm, const struct sm_request *request) {
 
 /* ---- The L1 ------------------------------------------------------------------------------------------------------ */
 
-bool sm_has_queued_atomic(const struct sm *sm) {
+static bool outlasts_block(const struct sm *sm, const struct sm_request *request) {
+    return request->kind == MEM_ATOMIC ||
+           (request->kind == MEM_WRITE && mem_is_in_host_memory(sm->mem, request->transaction[request->next].line));
+}
+
+bool sm_has_queued_effect(const struct sm *sm) {
     const struct sm_ldst *ldst = &sm->ldst;
     for (uint32_t i = 0; i < ldst->length; i++)
-        if (ldst->request[ldst->queue[(ldst->head + i) % SM_LDST_RING]].kind == MEM_ATOMIC)
+        if (outlasts_block(sm, &ldst->request[ldst->queue[(ldst->head + i) % SM_LDST_RING]]))
             return true;
     return false;
 }

@@ -85,9 +85,9 @@ enum sm_outcome sm_tick(struct sm *sm, enum sm_freedom freedom, uint64_t cycle, 
 /* Returns whether no access is in flight. Then the SM does not depend on the rest of the chip in this cycle, the next
  * that it asked for, unless a group issues an instruction that other SMs may observe. */
 bool sm_is_alone(const struct sm *sm, uint64_t cycle);
-/* Returns whether an atomic still waits in the load/store queue. Its group need not wait for it, so it may outlive its
- * block. */
-bool sm_has_queued_atomic(const struct sm *sm);
+/* Returns whether an atomic or a write to host memory still waits in the load/store queue. Its group need not wait for
+ * it, so it may outlive its block. */
+bool sm_has_queued_effect(const struct sm *sm);
 /* Prefetch the SM's state into the host's cache: first its own, then the data that it points to, then the data that
  * those point to. */
 void sm_prefetch(const struct sm *sm);

@@ -79,6 +79,7 @@ CUresult cuMemHostRegister(void *memory, size_t bytes, unsigned flags) {
     uint64_t address = gpu_malloc(call.gpu, length, CUDA_PAGE_BYTES);
     if (!address)
         return CUDA_ERROR_OUT_OF_MEMORY;
+    gpu_place_on_host(call.gpu, address, length);
     int file = share((unsigned char *)first, gpu_host(call.gpu, address, length), length);
     if (file < 0) {
         gpu_release(call.gpu, address);
