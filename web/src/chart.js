@@ -1,5 +1,5 @@
 // What every chart has around it: its title, its legend, its values as a table, and buttons that save it.
-import { h, legend, table } from "./dom.js";
+import { h, columnOf, legend, table } from "./dom.js";
 import { saveButtons } from "./save.js";
 
 /** A chart with its title and legend, and its values as a table for those who cannot see it. The table is made when it is opened. */
@@ -13,9 +13,29 @@ export function chart(title, note, picture, columns, rows, entries) {
   return figure;
 }
 
+/** About how high a part will be. */
+function heightOf(part) {
+  const picture = part.querySelector("svg, canvas");
+  const rows = part.querySelectorAll(".table tr").length;
+  return 70 + (part.querySelector(".legend") ? 26 : 0) + (picture ? Number(picture.getAttribute("height")) * (picture.localName === "svg") || parseFloat(picture.style.height) + 40 || 300 : 0) + 26 * rows + 20 * part.querySelectorAll(".table th .code").length;
+}
+
+/** Parts in two columns of about the same height where there is room for two, in their order otherwise. */
+export function columns(parts, width) {
+  const drawn = parts.flat().filter((part) => part instanceof Node);
+  if (columnOf(width) === width || drawn.length < 2) return drawn.length ? h("div", { class: "column" }, drawn) : null;
+  const sides = [[], []];
+  const heights = [0, 0];
+  for (const part of drawn) {
+    const side = heights[1] < heights[0] ? 1 : 0;
+    sides[side].push(part);
+    heights[side] += heightOf(part);
+  }
+  return h("div", { class: "grid" }, sides.map((side) => h("div", { class: "column" }, side)));
+}
+
 /** Charts side by side, and a line that names those left out because all their values are 0. parts: charts, nulls, and {zero: title}. */
-export function panels(parts, className = "grid") {
+export function panels(parts, width) {
   const zero = parts.filter((part) => part?.zero).map((part) => part.zero);
-  const drawn = parts.filter((part) => part instanceof Node);
-  return [drawn.length ? h("div", { class: className }, drawn) : null, zero.length ? h("p", { class: "soft zero" }, `Not drawn, because every value is 0: ${zero.join("; ")}.`) : null];
+  return [columns(parts, width), zero.length ? h("p", { class: "soft zero" }, `Not drawn, because every value is 0: ${zero.join("; ")}.`) : null];
 }

@@ -16,14 +16,14 @@ const shown = [
   [/bandwidth/, ["memory", "roofline"], byTraffic],
   [/uncoalesced/, ["memory", "cycles"], byTraffic],
   [/idle lanes|divergen/, ["lanes", "lanesOverTime"], byLostLanes],
-  [/bank conflict|shared memory/, ["cycles", "memory"], byConflicts],
+  [/bank conflict|shared memory|unit/, ["memory", "cycles"], byConflicts],
   [/few blocks|tail|empty/, ["warpsOverTime", "cycles"], byStalls],
   [/^issue|pipe/, ["cycles", "lanes"], byExecutions],
   [/./, ["cycles", "stallsOverTime"], byStalls],
 ];
 
-/** The evidence of a limit: the keys of its charts and the kind of its lines. */
+/** The evidence of a limit: the keys of its charts, and the kinds of lines of which the first that has any is shown. */
 export function evidenceOf(limit) {
   const [, charts, lines] = shown.find(([words]) => words.test(limit ?? "any"));
-  return { charts, lines };
+  return { charts, lines: [lines, byStalls] };
 }

@@ -21,6 +21,11 @@ export function roofline(run, width) {
   const high = Math.max(...points.map((p) => Math.max(p.x, ridge(p)))) * 2;
   const bottom = Math.min(speed / 2, ...points.map((p) => p.roof / 2));
   const roofs = points.flatMap((p) => [{ ...p, x: Math.max(low, bottom / p.peak), y: Math.max(low, bottom / p.peak) * p.peak }, { ...p, x: ridge(p), y: peaks.issue }, { ...p, x: high, y: peaks.issue }]);
+  const steps = (from, to) => {
+    const all = [];
+    for (let at = 10 ** Math.floor(Math.log10(from)); at <= to; at *= 10) all.push(...[1, 2, 5].map((n) => n * at).filter((v) => v >= from && v <= to));
+    return all.length > 7 ? all.filter((v) => /^1/.test(v.toExponential())) : all;
+  };
   const svg = Plot.plot({
     ...base,
     width,
@@ -28,8 +33,8 @@ export function roofline(run, width) {
     marginTop: 28,
     marginBottom: 42,
     marginRight: 24,
-    x: { type: "log", domain: [low, high], grid: true, label: "thread instructions per byte", labelAnchor: "center", ticks: Math.max(2, Math.floor(width / 130)), tickFormat: "~g" },
-    y: { type: "log", domain: [bottom, peaks.issue * 1.4], grid: true, label: "thread instructions per cycle", ticks: 4, tickFormat: "~s" },
+    x: { type: "log", domain: [low, high], grid: true, label: "thread instructions per byte", labelAnchor: "center", ticks: steps(low, high), tickFormat: "~g" },
+    y: { type: "log", domain: [bottom, peaks.issue * 1.4], grid: true, label: "thread instructions per cycle", ticks: steps(bottom, peaks.issue * 1.4), tickFormat: "~s" },
     marks: [
       Plot.line(roofs, { x: "x", y: "y", z: "name", stroke: (d) => d.color, strokeWidth: 2 }),
       Plot.link(points, { x1: "x", x2: "x", y1: "y", y2: "roof", stroke: (d) => d.color, strokeDasharray: "3 3" }),

@@ -1,6 +1,6 @@
 // One run: what limits it and the evidence, its main numbers, its launches over time, threads and lines.
 import { h, columnOf, select, format, percent, table } from "./dom.js";
-import { chart, panels } from "./chart.js";
+import { chart, columns, panels } from "./chart.js";
 import { histogram, stacked } from "./charts.js";
 import { evidenceOf } from "./evidence.js";
 import { intervalOf } from "./interval.js";
@@ -50,7 +50,7 @@ function limitOf(run) {
     h("p", { class: "soft" }, `Next: ${run.limit.next}.`),
     h("h3", { id: "peaks" }, "Share of each unit's peak"),
     h("dl", { class: "meters", "aria-labelledby": "peaks" }, units.map(([unit, share]) =>
-      h("div", { class: share === most ? "most" : null }, h("dt", {}, unit), h("dd", {}, h("meter", { min: 0, max: 1, value: share, "aria-label": unit }), h("span", {}, percent(share)))))));
+      h("div", { class: share === most ? "most" : null }, h("dt", {}, unit), h("dd", {}, h("meter", { min: 0, max: 1, value: share, class: share >= 0.6 ? "busy" : null, "aria-label": unit }), h("span", {}, percent(share)))))));
 }
 
 function launches(run) {
@@ -106,14 +106,14 @@ export function runView(model, run, width, onselect) {
   const half = columnOf(width - 2);
   const { charts: telling, lines } = evidenceOf(run.limit?.by);
   const evidence = run.limit ? telling.map((key) => charts[key](run, half)).filter(Boolean) : [];
-  const hot = run.limit ? hotLines(run, lines) : null;
+  const hot = run.limit ? lines.map((kind) => hotLines(run, kind)).find(Boolean) : null;
   const rest = always.filter((key) => !run.limit || !telling.includes(key)).map((key) => charts[key](run, half));
   return h("section", { class: "card", id: "run", "aria-labelledby": "run-title" },
     h("header", {}, h("div", {}, h("h2", { id: "run-title", tabindex: "-1" }, name(run)), configuration(run)),
       model.runs.length > 1 ? h("div", { class: "controls" }, select("run", model.runs.map((r) => ({ value: String(r.id), name: name(r) })), String(run.id), (id) => onselect(model.runs[id]))) : null),
     limitOf(run),
-    evidence.length || hot ? h("section", { id: "evidence" }, h("h3", {}, "The evidence"), h("div", { class: "grid" }, evidence, hot)) : null,
+    evidence.length || hot ? h("section", { id: "evidence" }, h("h3", {}, "The evidence"), columns([...evidence, hot], width - 2)) : null,
     whyView(model, run, width, half),
-    h("section", { id: "totals" }, h("h3", {}, "The whole run"), tiles(run), panels([...rest, occupancyView(run, half)]), launches(run)),
+    h("section", { id: "totals" }, h("h3", {}, "The whole run"), tiles(run), panels(rest, width - 2), occupancyView(run), launches(run)),
     seriesView(run, width - 2, half), sourceView(run), threadsView(run));
 }

@@ -136,6 +136,6 @@ export function seriesView(run, width, half) {
     intervalControls(time),
     stallAreas(samples, time, width),
     intervalView(run, launch, time, half),
-    panels([...keys.slice(0, 3).map((key) => seriesMap(samples, key, null, time)), cacheLines(samples, run.peaks, time, half), dramLines(samples, time, half), seriesMap(samples, keys[3], null, time)]),
+    panels([...keys.slice(0, 3).map((key) => seriesMap(samples, key, null, time)), cacheLines(samples, run.peaks, time, half), dramLines(samples, time, half), seriesMap(samples, keys[3], null, time)], width),
     lineMap(run, samples, time));
 }

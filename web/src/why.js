@@ -1,7 +1,7 @@
 // Why one run is faster than another: cycles by cause as a waterfall, launches, and lines with their stalls and lanes.
 import * as Plot from "@observablehq/plot";
 import { h, format, percent, select, table } from "./dom.js";
-import { chart } from "./chart.js";
+import { chart, columns } from "./chart.js";
 import { base, barAxis, activate, markCut, wrap } from "./charts.js";
 import { linesOf, placeOf, stallsOf } from "./lines.js";
 import { cyclePartsOf, isTimed, workOf } from "./model.js";
@@ -75,7 +75,7 @@ function waterfall(a, b, parts, width) {
   if (axis.isCut) markCut(svg, false, { left, top: 4, bottom: height - 44 });
   activate(svg, 'g[aria-label="bar"] rect', data, (d) => (d.isEnd ? `${d.name}: ${d.label} cycles` : `${d.name}: ${signed(d.change)} cycles\n${format(Math.round(d.a))} in ${a.target}, ${format(Math.round(d.b))} in ${b.target}`));
   return chart(`Cycles by cause, from ${a.target} to ${b.target}`, `SM cycles divided by the SMs; the causes add up to the difference${axis.isCut ? "; the axis does not begin at 0" : ""}`, wrap(svg, "cycles by cause"),
-    [{ name: "cause", left: true }, { name: a.target, format }, { name: b.target, format }, { name: "difference", format: signed }], parts.map((p) => [p.name, Math.round(p.a), Math.round(p.b), p.change]), parts);
+    [{ name: "cause", left: true }, { name: a.target, format }, { name: b.target, format }, { name: "difference", format: signed }], parts.map((p) => [p.name, Math.round(p.a), Math.round(p.b), p.change]));
 }
 
 function launchTable(a, b) {
@@ -120,5 +120,5 @@ export function whyView(model, run, width, half) {
     h("header", { class: "controls", style: "margin:1rem 0 .3rem" }, h("h3", {}, run.total.cycles <= a.total.cycles ? "Why it is faster" : "Why it is slower"),
       select("than", others.map((r) => ({ value: String(r.id), name: r.target })), String(a.id), (id) => set({ against: id }))),
     h("p", { "data-why": "" }, sentence(a, run, parts)),
-    h("div", { class: "grid" }, parts.length ? waterfall(a, run, parts, half) : null, launchTable(a, run), lineTable(a, run)));
+    columns([parts.length ? waterfall(a, run, parts, half) : null, launchTable(a, run)], width), lineTable(a, run));
 }
