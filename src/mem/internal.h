@@ -176,6 +176,7 @@ struct mem {
     const struct config_machine *machine;
     mem_done_fn *done;
     mem_changed_fn *changed; /* NULL: changes are not reported */
+    mem_fill_fn *filled;     /* NULL: fills are not reported */
     void *user;
     mem_probe_fn *probe;
     void *probe_user;

@@ -120,10 +120,23 @@ static void evict(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint32_
         put_line(mem, sm, l1, line, state == MEM_MODIFIED, cycle);
 }
 
-/* Puts the line into a way and returns the slot. If all ways wait for upgrades, the line leaves again at once and the
- * result is MEM_NONE. */
+static __attribute__((noinline)) void report_fill(struct mem *mem, const struct mem_sm *sm, const struct mem_l1 *l1,
+                                                  uint32_t slot, uint64_t line, uint32_t token, uint64_t cycle) {
+    uint64_t evicted = l1->cache.lines[slot];
+    const struct mem_fill fill = {
+        .slot = slot,
+        .token = token,
+        .line = line << l1->line_shift,
+        .evicted = evicted == MEM_NO_LINE ? MEM_NOTHING_EVICTED : evicted << l1->line_shift,
+    };
+    if (l1->flag == 0)
+        mem->filled(mem->user, sm->id, &fill, cycle);
+}
+
+/* Puts the line into a way and returns the slot. `token` is that of the access that asked for the line. If all ways
+ * wait for upgrades, the line leaves again at once and the result is MEM_NONE. */
 static uint32_t install(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint64_t line, enum mem_state state,
-                        uint64_t cycle) {
+                        uint32_t token, uint64_t cycle) {
     uint32_t slot = mem_cache_victim(&l1->cache, line);
     l1->n_changes++;
     if (slot == MEM_NONE) {
@@ -131,6 +144,8 @@ static uint32_t install(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, u
             put_line(mem, sm, l1, line, state == MEM_MODIFIED, cycle);
         return MEM_NONE;
     }
+    if (mem->filled)
+        report_fill(mem, sm, l1, slot, line, token, cycle);
     if (l1->cache.lines[slot] != MEM_NO_LINE)
         evict(mem, sm, l1, slot, cycle);
     mem_cache_put(&l1->cache, slot, line, state);
@@ -249,7 +264,7 @@ static bool write_at_once(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1,
     if (mem->is_coherent || bytes != l1->line_bytes || !has_writeback_room(l1) ||
         mem_lines_find(&l1->mshrs.lines, line) != MEM_NONE)
         return false;
-    install(mem, sm, l1, line, MEM_MODIFIED, cycle);
+    install(mem, sm, l1, line, MEM_MODIFIED, MEM_NO_TOKEN, cycle);
     mem_probe(mem, MEM_PROBE_L1_WRITE, sm->id, line);
     return true;
 }
@@ -264,7 +279,7 @@ static enum mem_answer access_store(struct mem *mem, struct mem_sm *sm, struct m
             mem_cache_touch(&l1->cache, slot);
         else if (l1->allocates_on_write && bytes == l1->line_bytes &&
                  mem_lines_find(&l1->mshrs.lines, line) == MEM_NONE)
-            install(mem, sm, l1, line, MEM_SHARED, cycle);
+            install(mem, sm, l1, line, MEM_SHARED, MEM_NO_TOKEN, cycle);
         count(sm, l1, MEM_WRITE, slot == MEM_NONE);
         return hit(ready, cycle + 1);
     }
@@ -348,6 +363,7 @@ static enum mem_state answer_waiters(struct mem *mem, struct mem_sm *sm, struct 
 static void fill(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint32_t id, enum mem_state state,
                  uint64_t cycle) {
     uint64_t line = l1->mshrs.lines.line[id];
+    uint32_t token = l1->mshrs.waiters[l1->mshrs.mshr[id].first].token;
     mem_probe(mem, MEM_PROBE_L1_FILL, sm->id, line);
     state = answer_waiters(mem, sm, l1, id, state, cycle);
     if (!l1->mshrs.mshr[id].is_kept) {
@@ -355,7 +371,7 @@ static void fill(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint32_t
         mem_lines_release(&l1->mshrs.lines, id);
         return;
     }
-    uint32_t slot = install(mem, sm, l1, line, state, cycle);
+    uint32_t slot = install(mem, sm, l1, line, state, token, cycle);
     if (l1->mshrs.mshr[id].first == MEM_NONE) {
         mem_lines_release(&l1->mshrs.lines, id);
         return;

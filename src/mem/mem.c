@@ -188,6 +188,8 @@ struct mem *mem_new(const struct config_machine *machine, mem_done_fn *done, voi
 
 void mem_report_changes(struct mem *mem, mem_changed_fn *changed) { mem->changed = changed; }
 
+void mem_report_fills(struct mem *mem, mem_fill_fn *filled) { mem->filled = filled; }
+
 void mem_free(struct mem *mem) {
     if (mem == NULL)
         return;
@@ -453,6 +455,17 @@ uint32_t mem_channel_busy(const struct mem *mem, const uint64_t **busy_cycles) {
 }
 
 uint32_t mem_mshrs_used(const struct mem *mem, uint32_t sm) { return mem->sms[sm].data.mshrs.lines.n_used; }
+
+uint32_t mem_mshrs(const struct mem *mem) { return mem->sms[0].data.mshrs.lines.n; }
+
+uint32_t mem_credits_left(const struct mem *mem, uint32_t sm) { return mem->sms[sm].credits; }
+
+uint32_t mem_l1_lines(const struct mem *mem, uint32_t sm, uint32_t *ways) {
+    const struct mem_l1 *l1 = &mem->sms[sm].data;
+    bool has_lines = l1->level == MEM_TAGGED;
+    *ways = has_lines ? l1->cache.ways : 0;
+    return has_lines ? mem_cache_slots(&l1->cache) : 0;
+}
 
 uint32_t mem_channel_waiting(const struct mem *mem, uint32_t channel) {
     return mem->channels[channel].n_queue + mem->channels[channel].n_backlog;

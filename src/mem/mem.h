@@ -76,6 +76,16 @@ enum mem_answer { MEM_HIT, MEM_MISS, MEM_REFUSED };
 typedef void mem_done_fn(void *user, uint32_t sm, uint32_t token, uint64_t cycle);
 typedef void mem_changed_fn(void *user, uint32_t sm, uint64_t cycle);
 
+/* A line has taken a slot of an SM's L1 data cache. */
+struct mem_fill {
+    uint32_t slot;
+    uint32_t token;         /* of the access that asked for it; MEM_NO_TOKEN: a store of the whole line */
+    uint64_t line, evicted; /* addresses; evicted: the line that was in the slot, or MEM_NOTHING_EVICTED */
+};
+#define MEM_NO_TOKEN UINT32_MAX
+#define MEM_NOTHING_EVICTED UINT64_MAX
+typedef void mem_fill_fn(void *user, uint32_t sm, const struct mem_fill *fill, uint64_t cycle);
+
 /* Returns whether this machine's memory can be built. Otherwise writes one line to text that names the bad option and
  * its valid values. */
 bool mem_can_build(const struct config_machine *machine, char *text, uint32_t size);
@@ -86,6 +96,9 @@ void mem_free(struct mem *mem);
 /* From now on a refusal because something is full (not a port conflict) sets *ready = MEM_NEVER. changed() is then
  * called once, in the first cycle in which asking again may succeed. */
 void mem_report_changes(struct mem *mem, mem_changed_fn *changed);
+/* From now on filled() is called for each line that takes a slot of an L1 data cache, in that SM's part of the memory.
+ * It must not call back into this interface. */
+void mem_report_fills(struct mem *mem, mem_fill_fn *filled);
 
 /* Submits one line access of an SM in this cycle. `line` is a multiple of the cache's line_bytes.
  * - MEM_HIT: *ready is the cycle in which the data arrives. A store that needs no answer has *ready = cycle + 1.
@@ -157,6 +170,11 @@ const struct stats_mem *mem_sm_counters(const struct mem *mem, uint32_t sm);
 uint32_t mem_channel_busy(const struct mem *mem, const uint64_t **busy_cycles);
 /* Returns the lines that an SM's L1 waits for now, and the requests that wait for a DRAM channel. */
 uint32_t mem_mshrs_used(const struct mem *mem, uint32_t sm);
+uint32_t mem_mshrs(const struct mem *mem);
+/* Returns the stores, atomics and uncached reads that an SM may still send. */
+uint32_t mem_credits_left(const struct mem *mem, uint32_t sm);
+/* Returns the lines that an SM's L1 data cache can hold now, and in *ways those of a set. 0: it has no tags. */
+uint32_t mem_l1_lines(const struct mem *mem, uint32_t sm, uint32_t *ways);
 uint32_t mem_channel_waiting(const struct mem *mem, uint32_t channel);
 /* For tests: checks single writer, no stale copies, inclusion, no leaks. Returns false and writes one line to text when
  * one is violated. */
