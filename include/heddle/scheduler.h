@@ -101,12 +101,111 @@ struct sched_view {
     const struct sched_set *pending;
     uint32_t n_slots;
     uint64_t cycle;
+    uint32_t n_schedulers;          /* of the SM: slot s belongs to scheduler s % n_schedulers */
+    uint32_t n_blocks, most_blocks; /* blocks on the SM now; as many as fit */
+    /* Each is NULL unless the policy names it in `wants`. */
+    const struct sched_account *account;   /* per slot */
+    const struct sched_block *block;       /* by sched_slot.block */
+    const struct sched_set *at_barrier;    /* waits for other groups, at a barrier or a join, and not for memory */
+    const struct sched_pressure *pressure; /* on memory */
+    const struct sched_kernel *kernel;
 };
 
-/* In a shared object hooks other than pick may be NULL and then do nothing. In Heddle itself only the last may. Hooks
- * see an up-to-date view. A scheduler sees only its own slots. If an SM has several schedulers, each has its own state.
- * Hooks other than start never allocate, and depend only on their arguments, so that equal calls lead to equal
- * picks. */
+/* ---- The wider view: only for policies that ask for it ----------------------------------------------------------- */
+
+/* The parts of the view that a policy names in sched_ops.wants. The SM spends no time on the others. */
+enum sched_wants {
+    SCHED_WANTS_ACCOUNTS = 1 << 0, /* view->account, view->block, view->at_barrier */
+    SCHED_WANTS_PRESSURE = 1 << 1, /* view->pressure, except the fields of DRAM */
+    SCHED_WANTS_DRAM = 1 << 2,     /* view->pressure with these fields; costs host time, because no SM then runs ahead
+                                    * of the others */
+    SCHED_WANTS_KERNEL = 1 << 3,   /* view->kernel */
+};
+
+/* The time of a group since it arrived in its slot. */
+struct sched_account {
+    uint64_t instructions;   /* issued */
+    uint64_t stall_cycles;   /* between its instructions, and from its arrival to the first */
+    uint64_t memory_cycles;  /* of these: waits for the result of a long operation */
+    uint64_t barrier_cycles; /* of these: waits for other groups */
+};
+
+/* A block on the SM, since it started. The counts include those of groups that have left. */
+struct sched_block {
+    struct sched_set slots; /* that hold its groups; with view->at_barrier: which of them have arrived at a barrier */
+    uint64_t number;        /* in the grid */
+    uint64_t start_cycle;
+    uint64_t instructions, stall_cycles;
+};
+
+/* How full memory is. An SM knows only what has reached it: the fields of DRAM are those of the last boundary of a
+ * quantum, so they do not depend on the number of host threads. */
+struct sched_pressure {
+    uint32_t mshrs_used, n_mshrs; /* lines that the L1 waits for */
+    uint32_t queue_used, n_queue; /* memory instructions that wait for the L1 */
+    uint32_t credits_left;        /* stores, atomics and uncached reads that the SM may still send */
+    bool is_refused;           /* the first access of the queue needs an MSHR, a buffer or a credit, and none is free */
+    uint32_t n_channels;       /* of DRAM */
+    uint32_t dram_waiting;     /* requests that wait for a channel, of all SMs */
+    uint64_t dram_busy_cycles; /* in which the channels' buses were busy, all added up, since the start */
+    uint64_t dram_cycle;       /* in which these were read */
+};
+
+#define SCHED_NO_LOOP UINT32_MAX
+#define SCHED_NEVER_LONG UINT32_MAX
+
+/* Static facts of an instruction. */
+struct sched_insn {
+    uint32_t loop;    /* the innermost loop around it: an index of sched_kernel.loop, or SCHED_NO_LOOP */
+    uint32_t to_long; /* instructions to the nearest long operation on any path, 0: it is one; or SCHED_NEVER_LONG */
+    bool is_long, is_load, is_store, is_branch;
+};
+
+/* A natural loop of a function. Outer loops come before the loops inside them. */
+struct sched_loop {
+    uint32_t head_pc;       /* its first instruction, which every iteration executes */
+    uint32_t parent, depth; /* the loop around it, or SCHED_NO_LOOP; 1: an outermost loop */
+    uint32_t n_loads;       /* instructions in it and its inner loops that load from global, local or texture space */
+};
+
+/* Static facts of the running kernel, and of its launch on this SM. */
+struct sched_kernel {
+    const struct sched_insn *insn; /* per pc */
+    uint32_t n_insns, n_loops;
+    const struct sched_loop *loop;
+    uint32_t threads_per_block, warp_size;
+    uint64_t n_blocks;                         /* of the grid */
+    uint32_t l1_lines, l1_ways, l1_line_bytes; /* l1_lines 0: no L1, or one that always hits */
+};
+
+enum sched_l1_kind {
+    SCHED_L1_HIT,
+    SCHED_L1_MISS,    /* the line is not there; another access may already have asked for it */
+    SCHED_L1_FILL,    /* the line arrives */
+    SCHED_L1_EVICTION /* the line leaves because another one needs its place */
+};
+
+/* An event of the L1 data cache. Accesses that bypass it cause none. */
+struct sched_l1_event {
+    enum sched_l1_kind kind;
+    uint32_t slot; /* hit, miss: of the group that accesses the line; fill, eviction: of the group whose miss brought
+                    * it, even if that group has left since */
+    uint32_t pc;   /* of that access */
+    bool is_store;
+    uint64_t line; /* its address */
+};
+
+/* The blocks of the grid that have not started. */
+struct sched_blocks_left {
+    const uint64_t *started; /* a bit for each block of the grid */
+    uint64_t n_blocks;       /* of the grid */
+    uint64_t first;          /* the lowest that has not started */
+};
+
+/* In a shared object hooks other than pick may be NULL and then do nothing. In Heddle itself only those after issued()
+ * may. Hooks see an up-to-date view. A scheduler sees only its own slots, unless has_one_state. If an SM has several
+ * schedulers, each has its own state. Hooks other than start never allocate, and depend only on their arguments, so
+ * that equal calls lead to equal picks. */
 struct sched_ops {
     const char *name, *help;
     const struct config_plugin_option *option; /* ends with a NULL name; may be NULL */
@@ -133,6 +232,24 @@ struct sched_ops {
     /* Returns the storage that the policy adds to an SM, in bits, as its paper counts it, with the formula in words.
      * May be NULL if no paper counts it. */
     uint64_t (*cost_bits)(const void *options, const struct config_machine *machine, char *formula, size_t size);
+
+    /* What follows may be 0 or NULL, and then costs nothing. */
+    uint32_t wants; /* enum sched_wants */
+    /* All schedulers of an SM have one state, and hooks are called for all slots. Candidates of one pick still belong
+     * to one scheduler. */
+    bool has_one_state;
+    /* The L1 has answered or changed. Called in the order in which this happens. */
+    void (*l1)(void *state, const struct sched_view *view, const struct sched_l1_event *event);
+    /* Adds slots to `held`, which is empty: their loads and stores to global, local and texture space, and atomics, do
+     * not issue now. Other instructions of these slots may. Called before each pick. Every hold must end, as long as
+     * other groups run. */
+    void (*hold)(void *state, const struct sched_view *view, struct sched_set *held);
+    /* Returns how many blocks may be on the SM. Called in each cycle in which the SM is awake, for the first scheduler.
+     * Values below 1 or above view->most_blocks count as these. Blocks that run are never stopped. */
+    uint32_t (*blocks)(void *state, const struct sched_view *view);
+    /* Returns the number of a block that has not started, which then starts on this SM. NULL: the first of them. Called
+     * for the first scheduler. */
+    uint64_t (*choose_block)(void *state, const struct sched_view *view, const struct sched_blocks_left *left);
 };
 
 /* ---- An order of slots ------------------------------------------------------------------------------------------- */
@@ -199,7 +316,11 @@ static inline int sched_least(const struct sched_view *view, const struct sched_
 /* ---- In a shared object ------------------------------------------------------------------------------------------ */
 
 #define SCHED_LAYOUT                                                                                                   \
-    (sizeof(struct sched_ops) << 32 | sizeof(struct sched_view) << 20 | sizeof(struct sched_slot) << 10 |              \
+    ((sizeof(struct sched_account) + sizeof(struct sched_block) + sizeof(struct sched_pressure) +                      \
+      sizeof(struct sched_kernel) + sizeof(struct sched_insn) + sizeof(struct sched_loop) +                            \
+      sizeof(struct sched_l1_event) + sizeof(struct sched_blocks_left))                                                \
+         << 48 |                                                                                                       \
+     sizeof(struct sched_ops) << 32 | sizeof(struct sched_view) << 20 | sizeof(struct sched_slot) << 10 |              \
      sizeof(struct sched_set))
 /* HEDDLE_SCHEDULER(mine): `const struct sched_ops mine` is the scheduler of this shared object. */
 #define HEDDLE_SCHEDULER(ops) HEDDLE_PLUGIN_DEFINE(HEDDLE_PLUGIN_SCHEDULER, SCHED_LAYOUT, &(ops))

@@ -99,11 +99,11 @@ static inline bool tick(struct gpu_run *run, struct gpu_unit *unit, uint32_t i, 
     }
     unit->n_ticks++;
     gpu_wake_after(unit, cycle, next);
-    if (outcome == SM_TICKED && !unit->n_ended && !run->is_watched)
+    if (outcome == SM_TICKED && !unit->n_ended && !unit->has_room && !run->is_watched)
         return true;
     if (outcome == SM_FAULTED || !gpu_watch(run, i, cycle))
         stop(unit, GPU_STOP_FAULT, cycle);
-    else if (unit->n_ended)
+    else if (unit->n_ended || unit->has_room)
         stop(unit, GPU_STOP_BLOCKS, cycle);
     return unit->stop == GPU_STOP_NONE;
 }
@@ -359,8 +359,10 @@ static bool take_turn(struct round *round, uint32_t i) {
     if (unit->stop == GPU_STOP_FAULT)
         return gpu_has_no_fault(run, i);
     unit->stop = GPU_STOP_NONE;
-    if (unit->n_ended) {
+    if (unit->n_ended || unit->has_room)
         gpu_start_blocks(run, i, cycle);
+    unit->has_room = false;
+    if (unit->n_ended) {
         run->n_finished += unit->n_ended;
         unit->n_ended = 0;
         run->last_cycle = cycle;
@@ -463,6 +465,8 @@ static bool run_round(struct round *round) {
     if (run->has_series)
         advance_series(run, begin ? begin - 1 : 0);
     timed->cycle = round->next;
+    if (timed->scheduler->wants & SCHED_WANTS_DRAM)
+        gpu_sample_dram(timed, begin);
     if (round->next > run->last_ahead)
         run->last_ahead = last_ahead(run, round->next);
     run_pieces(round);

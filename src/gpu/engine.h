@@ -27,6 +27,7 @@ struct gpu_unit {
     uint64_t stop_cycle;
     enum gpu_stop stop;
     uint32_t n_ended;           /* blocks that have ended and are not counted yet */
+    bool has_room;              /* its scheduler allows more blocks now */
     uint64_t n_ticks;           /* not counted yet */
     struct exec_stores *stores; /* that other SMs do not see yet */
 };
@@ -64,7 +65,9 @@ struct gpu_run {
     struct gpu_timed *timed;
     const struct exec_grid *grid;
     struct gpu_error *error;
-    uint64_t n_blocks, next_block, n_finished, first_cycle;
+    uint64_t n_blocks, next_block, n_finished, first_cycle; /* next_block: as many have started */
+    struct sched_blocks_left left;                          /* if the scheduler chooses blocks */
+    uint64_t *started;                                      /* of `left` */
     uint64_t last_cycle;  /* the launch's last so far: a block has ended, or later an atomic has left its SM */
     double next_start;    /* no block starts before this cycle */
     uint64_t most_cycles; /* the launch ends after this many */
@@ -96,6 +99,8 @@ static inline void gpu_wake_after(struct gpu_unit *unit, uint64_t cycle, uint64_
 /* timed.c */
 /* Starts blocks on the SM while there is room. */
 void gpu_start_blocks(struct gpu_run *run, uint32_t sm, uint64_t cycle);
+/* Shows the SMs the state of DRAM, as it is at the start of a quantum. */
+void gpu_sample_dram(struct gpu_timed *timed, uint64_t cycle);
 
 /* clock.c: runs the SMs and the memory in rounds until all blocks have ended. Returns false if the launch did not end
  * by itself. */

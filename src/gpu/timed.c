@@ -28,6 +28,18 @@ static void wake_sm(void *user, uint32_t sm, uint64_t cycle) {
     gpu_wake_by(&timed->unit[sm], cycle);
 }
 
+static void line_filled(void *user, uint32_t sm, const struct mem_fill *fill, uint64_t cycle) {
+    const struct gpu_timed *timed = user;
+    sm_line_filled(timed->sm[sm], fill, cycle);
+}
+
+/* A scheduler allows more blocks. SMs that run ahead, or on other threads, may have taken the last ones by their turn.
+ */
+static void has_room(void *user, uint32_t sm) {
+    struct gpu_timed *timed = user;
+    timed->unit[sm].has_room = timed->run->next_block < timed->run->n_blocks;
+}
+
 static bool pull_block(void *user, uint32_t sm, uint64_t cycle);
 static void block_ended(void *user, uint32_t sm);
 
@@ -44,6 +56,11 @@ static bool choose_policies(struct gpu_timed *timed, char *error, size_t size) {
                               : NULL;
     if (refusal)
         snprintf(error, size, "%s", refusal);
+    if (!refusal && timed->divergence->chip && (timed->scheduler->blocks || timed->scheduler->choose_block)) {
+        snprintf(error, size, "scheduler %s decides which blocks run, but under %s blocks start by other rules",
+                 timed->scheduler->name, timed->divergence->name);
+        return false;
+    }
     return !refusal;
 }
 
@@ -61,6 +78,8 @@ static void build(struct gpu_timed *timed) {
     timed->mem = mem_new(machine, memory_done, timed);
     mem_report_changes(timed->mem, memory_changed);
     mem_use_host_memory(timed->mem, timed->host, timed->n_host);
+    if (timed->scheduler->l1)
+        mem_report_fills(timed->mem, line_filled);
     timed->sm = calloc(machine->sm.count, sizeof(struct sm *));
     timed->unit = base_allocate_aligned(machine->sm.count * sizeof *timed->unit);
     if (!timed->sm)
@@ -74,7 +93,7 @@ static void build(struct gpu_timed *timed) {
         .divergence = timed->divergence,
         .divergence_options = timed->divergence_options,
         .divergence_chip = timed->divergence_chip,
-        .dispatcher = {pull_block, block_ended, wake_sm, timed},
+        .dispatcher = {pull_block, block_ended, wake_sm, has_room, timed},
         .mem = timed->mem,
         .observer = timed->trace ? gpu_trace_observer(timed->trace) : NULL,
         .checks = timed->checks,
@@ -196,6 +215,19 @@ uint64_t gpu_timed_ns(const struct gpu_timed *timed) {
 
 /* --- blocks --- */
 
+/* Returns the block that starts next on the SM. */
+static uint32_t next_block(struct gpu_run *run, uint32_t i, uint64_t cycle) {
+    if (!run->started)
+        return (uint32_t)run->next_block++;
+    struct sched_blocks_left *left = &run->left;
+    uint64_t block = sm_choose_block(run->timed->sm[i], left, cycle);
+    run->started[block / 64] |= UINT64_C(1) << block % 64;
+    while (left->first < left->n_blocks && left->started[left->first / 64] >> left->first % 64 & 1)
+        left->first++;
+    run->next_block++;
+    return (uint32_t)block;
+}
+
 /* The dispatcher starts one block after the other: launch.start_cycles after the launch, launch.block_cycles apart, and
  * launch.turn_cycles after the block whose place it takes. */
 static void start_block(struct gpu_run *run, uint32_t i, uint64_t cycle) {
@@ -206,7 +238,7 @@ static void start_block(struct gpu_run *run, uint32_t i, uint64_t cycle) {
     run->next_start += timed->machine.launch.block_cycles;
     if (cycle > run->first_cycle && start < cycle + timed->machine.launch.turn_cycles)
         start = cycle + timed->machine.launch.turn_cycles;
-    sm_start_block_at(timed->sm[i], (uint32_t)run->next_block++, start, cycle);
+    sm_start_block_at(timed->sm[i], next_block(run, i, cycle), start, cycle);
     timed->unit[i].wake = cycle + 1;
 }
 
@@ -275,6 +307,18 @@ static void drain(struct gpu_timed *timed, uint64_t cycle) {
         mem_advance(timed->mem, timed->cycle);
     }
     timed->cycle = cycle;
+}
+
+void gpu_sample_dram(struct gpu_timed *timed, uint64_t cycle) {
+    const uint64_t *busy;
+    uint32_t n = mem_channel_busy(timed->mem, &busy), waiting = 0;
+    uint64_t all = 0;
+    for (uint32_t channel = 0; channel < n; channel++) {
+        all += busy[channel];
+        waiting += mem_channel_waiting(timed->mem, channel);
+    }
+    for (uint32_t i = 0; i < timed->machine.sm.count; i++)
+        sm_sample_dram(timed->sm[i], all, n, waiting, cycle);
 }
 
 /* --- counters --- */
@@ -430,9 +474,16 @@ bool gpu_run_timed(struct gpu *gpu, struct gpu_kernel *kernel, const struct exec
     gpu_progress_start(&run.progress);
     if (!kernel->costs)
         kernel->costs = sm_program_new(grid->program, &timed->machine);
+    if (timed->scheduler->wants & SCHED_WANTS_KERNEL)
+        sm_program_find_facts(kernel->costs);
+    if (timed->scheduler->choose_block) {
+        run.started = base_allocate(run.n_blocks / 64 + 1, sizeof *run.started);
+        run.left = (struct sched_blocks_left){.started = run.started, .n_blocks = run.n_blocks};
+    }
     prepare(&run, kernel->costs, record->kernel);
     begin(&run, &sampler, record, &before);
     bool is_done = run_blocks(&run, &before);
+    free(run.started);
     end(&run, &before, record, is_done);
     if (!is_done)
         renew(timed);

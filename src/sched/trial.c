@@ -7,8 +7,18 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "sched/accounts.h"
 
-enum { BLOCK = 4, N_BLOCKS = SCHED_TRIAL_SLOTS / BLOCK, INSTRUCTIONS = 40, MOST_CYCLES = 200000 };
+enum {
+    BLOCK = 4,
+    N_BLOCKS = SCHED_TRIAL_SLOTS / BLOCK,
+    INSTRUCTIONS = 40,
+    MOST_CYCLES = 200000,
+    PROGRAM = 16,    /* instructions of the program, of which the second half is a loop */
+    CACHE_LINES = 8, /* of the L1, which is direct-mapped */
+    DATA_LINES = 32, /* that warps access */
+    LINE_BYTES = 128,
+};
 
 struct player {
     struct sched_ops ops;
@@ -26,6 +36,14 @@ struct machine {
     uint32_t blocks_left, instructions_left[SCHED_TRIAL_SLOTS];
     uint64_t wakes_at[SCHED_TRIAL_SLOTS];
     struct sched_set at_barrier;
+    struct sched_accounts accounts;
+    struct sched_pressure pressure;
+    struct sched_kernel kernel;
+    struct sched_insn insn[PROGRAM];
+    struct sched_loop loop;
+    uint64_t line[CACHE_LINES]; /* its address, or 0 */
+    uint32_t line_slot[CACHE_LINES], line_pc[CACHE_LINES];
+    uint32_t most_blocks; /* that the first scheduler allows */
     uint64_t picks;
     const char *volatile *hook; /* the name of the running hook, for the caller */
     const char *volatile unseen;
@@ -46,35 +64,104 @@ static uint32_t random_below(struct machine *machine, uint32_t limit) {
     return (uint32_t)(machine->seed >> 33) % limit;
 }
 
-/* Calls a hook of every scheduler. */
+/* Enters it into the accounts, and calls a hook of every scheduler. */
 #define TELL(machine, called, ...)                                                                                     \
     do {                                                                                                               \
+        sched_accounts_##called(&(machine)->accounts, &(machine)->view, __VA_ARGS__);                                  \
         *(machine)->hook = #called;                                                                                    \
         for (unsigned told = 0; told < (machine)->n_players; told++)                                                   \
             (machine)->player[told].ops.called((machine)->player[told].state, &(machine)->view, __VA_ARGS__);          \
         *(machine)->hook = NULL;                                                                                       \
     } while (0)
 
+/* Picks among the candidates that the scheduler does not hold back. */
 static int pick(struct machine *machine, const struct player *player, const struct sched_set *candidates) {
+    struct sched_set held = {{0}};
+    *machine->hook = "hold";
+    if (player->ops.hold)
+        player->ops.hold(player->state, &machine->view, &held);
+    held = sched_and(&held, &machine->next_long);
+    struct sched_set left = sched_and_not(candidates, &held);
     *machine->hook = "pick";
-    int slot = player->ops.pick(player->state, &machine->view, candidates);
+    int slot = sched_is_empty(&left) ? SCHED_NONE : player->ops.pick(player->state, &machine->view, &left);
     *machine->hook = NULL;
     return slot;
+}
+
+static void tell_l1(struct machine *machine, enum sched_l1_kind kind, uint32_t slot, uint32_t pc, uint64_t line) {
+    *machine->hook = "l1";
+    for (unsigned told = 0; told < machine->n_players; told++)
+        if (machine->player[told].ops.l1)
+            machine->player[told].ops.l1(machine->player[told].state, &machine->view,
+                                         &(struct sched_l1_event){.kind = kind, .slot = slot, .pc = pc, .line = line});
+    *machine->hook = NULL;
+}
+
+/* A load of the warp finds its line in the L1, or brings it there. */
+static void access_l1(struct machine *machine, uint32_t slot, uint32_t pc) {
+    uint64_t line = (uint64_t)(1 + random_below(machine, DATA_LINES)) * LINE_BYTES;
+    uint32_t at = (uint32_t)(line / LINE_BYTES % CACHE_LINES);
+    bool is_hit = machine->line[at] == line;
+    tell_l1(machine, is_hit ? SCHED_L1_HIT : SCHED_L1_MISS, slot, pc, line);
+    if (is_hit)
+        return;
+    if (machine->line[at])
+        tell_l1(machine, SCHED_L1_EVICTION, machine->line_slot[at], machine->line_pc[at], machine->line[at]);
+    machine->line[at] = line;
+    machine->line_slot[at] = slot;
+    machine->line_pc[at] = pc;
+    tell_l1(machine, SCHED_L1_FILL, slot, pc, line);
 }
 
 static void update_next(struct machine *machine, uint32_t slot) {
     bool is_long = machine->has_marks && random_below(machine, 3) == 0;
     sched_put(&machine->next_long, slot, is_long);
     sched_put(&machine->next_load, slot, is_long && random_below(machine, 2));
-    /* A step, or sometimes a jump, in a program of 16 instructions with a merge point. */
+    /* A step, or sometimes a jump, in a program with a merge point. */
     struct sched_slot *seen = &machine->slot[slot];
-    seen->pc = (random_below(machine, 4) ? seen->pc + 1 : random_below(machine, 16)) % 16;
+    seen->pc = (random_below(machine, 4) ? seen->pc + 1 : random_below(machine, PROGRAM)) % PROGRAM;
     seen->passed += seen->pc == 11;
     if (machine->has_marks && random_below(machine, 6) == 0)
         seen->progress += random_below(machine, 3);
 }
 
+/* Facts as an SM states them. Which instructions access memory changes here from time to time, so they may be wrong. */
+static void describe_kernel(struct machine *machine, uint32_t n_blocks) {
+    machine->loop = (struct sched_loop){.head_pc = PROGRAM / 2, .parent = SCHED_NO_LOOP, .depth = 1, .n_loads = 2};
+    for (uint32_t pc = 0; pc < PROGRAM; pc++)
+        machine->insn[pc] = (struct sched_insn){.loop = pc < PROGRAM / 2 ? SCHED_NO_LOOP : 0,
+                                                .to_long = (PROGRAM - 1 - pc) % 4,
+                                                .is_long = pc % 4 == 3,
+                                                .is_load = pc % 4 == 3,
+                                                .is_branch = pc == PROGRAM - 1};
+    machine->kernel = (struct sched_kernel){.insn = machine->insn,
+                                            .n_insns = PROGRAM,
+                                            .n_loops = 1,
+                                            .loop = &machine->loop,
+                                            .threads_per_block = BLOCK * 32,
+                                            .warp_size = 32,
+                                            .n_blocks = n_blocks,
+                                            .l1_lines = CACHE_LINES,
+                                            .l1_ways = 1,
+                                            .l1_line_bytes = LINE_BYTES};
+    machine->pressure = (struct sched_pressure){.n_mshrs = 4, .n_queue = 8, .n_channels = 2};
+}
+
+/* Memory is sometimes full. */
+static void change_pressure(struct machine *machine) {
+    struct sched_pressure *pressure = &machine->pressure;
+    uint64_t bits = machine->view.cycle / 16 * 0x9e3779b97f4a7c15u >> 32;
+    pressure->mshrs_used = (uint32_t)(bits % (pressure->n_mshrs + 1));
+    pressure->queue_used = (uint32_t)(bits >> 8) % (pressure->n_queue + 1);
+    pressure->is_refused = pressure->mshrs_used == pressure->n_mshrs;
+    pressure->dram_waiting = (uint32_t)(bits >> 16) % 32;
+    pressure->dram_busy_cycles = machine->view.cycle;
+    pressure->dram_cycle = machine->view.cycle;
+}
+
 static void add_block(struct machine *machine, uint32_t block) {
+    sched_accounts_begin_block(&machine->accounts, block, machine->age / BLOCK, machine->view.cycle);
+    machine->view.n_blocks++;
     for (uint32_t slot = block * BLOCK; slot < (block + 1) * BLOCK; slot++) {
         machine->slot[slot] = (struct sched_slot){.age = machine->age++, .warp_id = slot, .block = block};
         machine->instructions_left[slot] = 1 + random_below(machine, INSTRUCTIONS);
@@ -94,13 +181,23 @@ static void wake(struct machine *machine, uint32_t slot) {
     TELL(machine, wake, slot);
 }
 
+/* Asks the first scheduler how many blocks it allows. */
+static void limit_blocks(struct machine *machine) {
+    const struct player *player = &machine->player[0];
+    *machine->hook = "blocks";
+    uint32_t most = player->ops.blocks ? player->ops.blocks(player->state, &machine->view) : N_BLOCKS;
+    *machine->hook = NULL;
+    machine->most_blocks = most < 1 ? 1 : most > N_BLOCKS ? N_BLOCKS : most;
+}
+
 /* Opens the barriers that all warps of a block have reached, and adds new blocks where all have left. */
 static void serve_blocks(struct machine *machine) {
+    limit_blocks(machine);
     for (uint32_t block = 0; block < N_BLOCKS; block++) {
         struct sched_set slots = first_slots(((1ull << BLOCK) - 1) << block * BLOCK);
         struct sched_set live = sched_and(&slots, &machine->occupied);
         struct sched_set missing = sched_and_not(&live, &machine->at_barrier);
-        if (sched_is_empty(&live) && machine->blocks_left)
+        if (sched_is_empty(&live) && machine->blocks_left && machine->view.n_blocks < machine->most_blocks)
             add_block(machine, block);
         else if (sched_is_empty(&missing))
             for (uint32_t slot = block * BLOCK; slot < (block + 1) * BLOCK; slot++)
@@ -111,6 +208,7 @@ static void serve_blocks(struct machine *machine) {
 
 static void begin_cycle(struct machine *machine, uint64_t cycle) {
     machine->view.cycle = cycle;
+    change_pressure(machine);
     struct sched_set waiting = sched_and_not(&machine->occupied, &machine->ready);
     for (uint32_t slot = 0; slot < SCHED_TRIAL_SLOTS; slot++)
         if (sched_has(&waiting, slot) && !sched_has(&machine->at_barrier, slot) && machine->wakes_at[slot] <= cycle)
@@ -132,8 +230,12 @@ static void wait_for_something(struct machine *machine, uint32_t slot, uint64_t 
 }
 
 static void issue(struct machine *machine, uint32_t slot, uint64_t cycle) {
+    bool is_load = sched_has(&machine->next_load, slot);
+    uint32_t pc = machine->slot[slot].pc;
     update_next(machine, slot);
     TELL(machine, issued, slot);
+    if (is_load)
+        access_l1(machine, slot, pc);
     if (--machine->instructions_left[slot] > 0) {
         wait_for_something(machine, slot, cycle);
         return;
@@ -141,6 +243,7 @@ static void issue(struct machine *machine, uint32_t slot, uint64_t cycle) {
     sched_remove(&machine->occupied, slot);
     sched_remove(&machine->ready, slot);
     TELL(machine, leave, slot);
+    machine->view.n_blocks -= sched_is_empty(&machine->accounts.block[machine->slot[slot].block].slots);
 }
 
 /* Returns false at a mistake. */
@@ -156,7 +259,7 @@ static bool pick_and_issue(struct machine *machine, uint64_t cycle, char *proble
         return complain(problem, size, "the two schedulers pick differently in cycle %llu", (unsigned long long)cycle);
     machine->picks = (machine->picks ^ (uint64_t)(slot + 2)) * 1099511628211u;
     if (slot == SCHED_NONE)
-        return player[0].ops.is_strict ||
+        return player[0].ops.is_strict || player[0].ops.hold ||
                complain(problem, size, "pick() returned SCHED_NONE, and it is not strict (cycle %llu)",
                         (unsigned long long)cycle);
     if (slot < 0 || slot >= SCHED_TRIAL_SLOTS || !sched_has(&candidates, (uint32_t)slot))
@@ -178,9 +281,22 @@ static struct machine *new_machine(const struct sched_trial *trial) {
     struct machine *machine = base_allocate(1, sizeof *machine);
     machine->seed = trial->seed;
     machine->hook = trial->hook ? trial->hook : &machine->unseen;
-    machine->view = (struct sched_view){machine->slot,       &machine->occupied,  &machine->ready,
-                                        &machine->next_long, &machine->next_load, &machine->waits_long,
-                                        &machine->pending,   SCHED_TRIAL_SLOTS,   0};
+    machine->view = (struct sched_view){.slot = machine->slot,
+                                        .occupied = &machine->occupied,
+                                        .ready = &machine->ready,
+                                        .next_long = &machine->next_long,
+                                        .next_load = &machine->next_load,
+                                        .waits_long = &machine->waits_long,
+                                        .pending = &machine->pending,
+                                        .n_slots = SCHED_TRIAL_SLOTS,
+                                        .n_schedulers = 1,
+                                        .most_blocks = N_BLOCKS,
+                                        .account = machine->accounts.account,
+                                        .block = machine->accounts.block,
+                                        .at_barrier = &machine->accounts.at_barrier,
+                                        .pressure = &machine->pressure,
+                                        .kernel = &machine->kernel};
+    describe_kernel(machine, trial->n_blocks);
     return machine;
 }
 

@@ -47,7 +47,9 @@ void sm_blocks_end(struct sm *sm) {
     sm->blocks = (struct sm_blocks){0};
 }
 
-bool sm_has_room(const struct sm *sm) { return sm->blocks.n < sm->blocks.most; }
+bool sm_has_room(const struct sm *sm) {
+    return sm->blocks.n < (sm->wide ? least(sm->wide->most_blocks, sm->blocks.most) : sm->blocks.most);
+}
 uint32_t sm_most_blocks(const struct sm *sm) { return sm->blocks.most; }
 uint32_t sm_count_blocks(const struct sm *sm) { return sm->blocks.n; }
 
@@ -76,7 +78,9 @@ void sm_start_block(struct sm *sm, uint32_t block, uint64_t cycle) {
     resident->is_in_flight = true;
     resident->first_cycle = cycle + 1 > sm->blocks.start ? cycle + 1 : sm->blocks.start;
     sm->last_change = cycle;
-    sm->blocks.n++;
+    sm->schedulers.view.n_blocks = ++sm->blocks.n;
+    if (sm->wide)
+        sm_wide_begin_block(sm, &resident->block, cycle);
     sm->counters.blocks++;
     sm->counters.threads += exec_shape_threads(&sm->grid->shape);
     sm->divergence->admit(sm->model, &resident->block, cycle);
@@ -97,6 +101,6 @@ void sm_end_block(struct sm *sm, struct divergence_block *block) {
     if (last >= resident->first_cycle)
         sm->counters.block_cycles += last + 1 - resident->first_cycle;
     resident->is_in_flight = false;
-    sm->blocks.n--;
+    sm->schedulers.view.n_blocks = --sm->blocks.n;
     sm->dispatcher.block_ended(sm->dispatcher.user, sm->index);
 }

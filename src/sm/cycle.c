@@ -275,15 +275,19 @@ enum sm_outcome sm_tick(struct sm *sm, enum sm_freedom freedom, uint64_t cycle, 
         return SM_WAITS;
     refill(sm, cycle);
     use_idle_time(sm, cycle);
+    if (sm->wide)
+        sm_wide_limit_blocks(sm, cycle);
     *next = end_cycle(sm, cycle);
     return sm_has_fault(sm) ? SM_FAULTED : SM_TICKED;
 }
 
-/* Returns whether the model does not depend on other SMs or on the grid's blocks, groups have one pc, and instruction
- * fetches do not share the path to the L2 with answers to other SMs, as they do with coherent caches. */
+/* Returns whether the model does not depend on other SMs or on the grid's blocks, groups have one pc, instruction
+ * fetches do not share the path to the L2 with answers to other SMs, as they do with coherent caches, and the scheduler
+ * does not look at DRAM. */
 static bool is_separate(const struct sm *sm) {
     bool fetches_meet_answers = sm->fetch.can_miss && sm->machine->memory.coherence != CONFIG_COHERENCE_NONE;
-    return !sm->divergence->chip && !sm_model_has_lane_pcs(sm->divergence) && !fetches_meet_answers;
+    bool sees_dram = sm->schedulers.policy.wants & SCHED_WANTS_DRAM;
+    return !sm->divergence->chip && !sm_model_has_lane_pcs(sm->divergence) && !fetches_meet_answers && !sees_dram;
 }
 
 bool sm_is_alone(const struct sm *sm, uint64_t cycle) {

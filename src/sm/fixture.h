@@ -39,6 +39,14 @@ struct fixture {
     uint32_t n_waits;        /* ticks for which it was not enough */
 };
 
+/* A test's own policy, instead of the machine's scheduler. */
+static const struct sched_ops *fixture_policy;
+
+static inline void fixture_line_filled(void *user, uint32_t sm, const struct mem_fill *fill, uint64_t cycle) {
+    (void)sm;
+    sm_line_filled(((struct fixture *)user)->sm, fill, cycle);
+}
+
 static inline void fixture_wake(void *user, uint32_t sm, uint64_t cycle) {
     (void)sm;
     struct fixture *f = user;
@@ -128,12 +136,16 @@ static inline struct stats_counters fixture_run_with(enum sm_freedom freedom, ui
     assert_true(divergence_parse(f.machine.divergence, &divergence, &divergence_options, error, sizeof error));
     struct mem *mem = mem_new(&f.machine, fixture_memory_done, &f);
     mem_report_changes(mem, fixture_memory_changed);
+    if (fixture_policy)
+        scheduler = fixture_policy;
+    if (scheduler->l1)
+        mem_report_fills(mem, fixture_line_filled);
     struct sm_setup setup = {.machine = &f.machine,
                              .scheduler = scheduler,
                              .scheduler_options = scheduler_options,
                              .divergence = divergence,
                              .divergence_options = divergence_options,
-                             .dispatcher = {NULL, fixture_block_ended, fixture_wake, &f},
+                             .dispatcher = {NULL, fixture_block_ended, fixture_wake, NULL, &f},
                              .mem = mem,
                              .checks = true};
     f.sm = sm_new(&setup);
@@ -165,6 +177,8 @@ static inline struct stats_counters fixture_run_with(enum sm_freedom freedom, ui
                              .warp_size = f.machine.sm.warp_size,
                              .warps_per_sm = f.machine.sm.threads / f.machine.sm.warp_size};
     struct sm_program *timing = sm_program_new(program, &f.machine);
+    if (scheduler->wants & SCHED_WANTS_KERNEL)
+        sm_program_find_facts(timing);
     sm_begin_grid(f.sm, &grid, timing);
     struct stats_counters counters = {.cycles = fixture_run_clock(&f, mem, blocks)};
     sm_catch_up(f.sm, counters.cycles);

@@ -14,6 +14,7 @@
 #include "sm/sm.h"
 #include "sm/units.h"
 #include "sm/wheel.h"
+#include "sm/wide.h"
 
 _Static_assert(CONFIG_MAX_WARPS <= (int)SCHED_MAX_SLOTS && CONFIG_MAX_SLOTS == (int)SCHED_MAX_SLOTS,
                "what config_check() and models allow has a slot");
@@ -61,6 +62,7 @@ struct sm {
     const struct divergence_ops *divergence;
     void *model;
     struct sm_follower *follower; /* observe.c; NULL: nothing observes the slots of this grid */
+    struct sm_wide *wide;         /* wide.c; NULL: the policy asks for nothing beyond the slots */
     uint64_t *lanes_at;           /* per pc: thread instructions executed in this grid */
     uint64_t cycles_to_next, cycles_to_next_after_control; /* until a group may be fetched again, except for memory */
     enum sm_stall sleeps_for;

@@ -12,7 +12,7 @@ static uint32_t issue_followers(struct sm *sm, uint32_t scheduler, uint32_t pc, 
             uint32_t s = word * 64 + (uint32_t)__builtin_ctzll(left);
             const struct sm_slot *slot = &sm->slots.slot[s];
             if (slot->state != SM_SLOT_READY || slot->group->pc != pc || !slot->group->row ||
-                !sm->divergence->joint->follows(sm->model, slot->group))
+                (sm->wide && sched_has(&sm->wide->held, s)) || !sm->divergence->joint->follows(sm->model, slot->group))
                 continue;
             lanes += sm_issue_row(sm, scheduler, s, cycle);
             if (sm_has_fault(sm))
@@ -37,6 +37,8 @@ static void issue_together(struct sm *sm, uint32_t scheduler, uint32_t s, uint64
 static void issue_lanes(struct sm *sm, uint32_t scheduler, uint32_t picked, uint64_t cycle) {
     uint32_t units = sm_units_free(&sm->units, scheduler, cycle), left = ~0u, lanes = 0;
     struct sched_set groups = sched_and(&sm->slots.ready, &sm->schedulers.slots[scheduler]);
+    if (sm->wide)
+        groups = sched_and_not(&groups, &sm->wide->held);
     for (int s = (int)picked; s != SCHED_NONE && left; s = sched_first(&groups)) {
         bool is_last;
         uint32_t ready = 0;

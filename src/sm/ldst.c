@@ -168,6 +168,8 @@ static bool look_up(struct sm *sm, uint32_t number, uint32_t line, uint64_t cycl
         return false;
     }
     sm->counters.requested_bytes += transaction->bytes;
+    if (sm->wide)
+        sm_wide_access(sm, request, line, answer == MEM_HIT);
     if (answer == MEM_MISS) {
         request->outstanding |= 1ull << line;
         request->missed |= transaction->lanes;

@@ -14,7 +14,8 @@ void sm_schedulers_init(struct sm_schedulers *schedulers, const struct sched_ops
                                          .slot = base_allocate(slots->n, sizeof *schedulers->slot)};
     schedulers->sees_waits = sched_sees_waits(&schedulers->policy);
     for (uint32_t k = 0; k < n; k++)
-        schedulers->state[k] = base_allocate(1, schedulers->policy.state_bytes);
+        schedulers->state[k] =
+            k && policy->has_one_state ? schedulers->state[0] : base_allocate(1, schedulers->policy.state_bytes);
     for (uint32_t s = 0; s < slots->n; s++)
         sched_add(&schedulers->slots[s % n], s);
     schedulers->view = (struct sched_view){
@@ -26,22 +27,25 @@ void sm_schedulers_init(struct sm_schedulers *schedulers, const struct sched_ops
         .waits_long = &schedulers->waits_long,
         .pending = &schedulers->pending,
         .n_slots = slots->n,
+        .n_schedulers = n,
     };
     for (uint32_t k = 0; k < CONFIG_MAX_SCHEDULERS; k++)
         schedulers->continued[k] = SM_NO_SLOT;
 }
 
 void sm_schedulers_free(struct sm_schedulers *schedulers) {
-    for (uint32_t k = 0; k < schedulers->n; k++)
+    for (uint32_t k = 0; k < (schedulers->policy.has_one_state ? 1 : schedulers->n); k++)
         free(schedulers->state[k]);
     free(schedulers->slot);
 }
 
 void sm_schedulers_begin(struct sm_schedulers *schedulers) {
     for (uint32_t k = 0; k < schedulers->n; k++) {
+        schedulers->continued[k] = SM_NO_SLOT;
+        if (k && schedulers->policy.has_one_state)
+            continue;
         memset(schedulers->state[k], 0, schedulers->policy.state_bytes);
         schedulers->policy.start(schedulers->state[k], schedulers->options, schedulers->view.n_slots);
-        schedulers->continued[k] = SM_NO_SLOT;
     }
 }
 

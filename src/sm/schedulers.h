@@ -16,8 +16,9 @@ struct sm_schedulers {
     struct sched_view view;
     struct sched_slot *slot; /* part of the view */
     void *state[CONFIG_MAX_SCHEDULERS];
-    struct sched_ops policy;
+    struct sched_ops policy; /* its hooks, or those of wide.c before them */
     const void *options;
+    struct sm_wide *wide; /* NULL: the policy asks for nothing beyond the slots */
 };
 
 void sm_schedulers_init(struct sm_schedulers *schedulers, const struct sched_ops *policy, const void *options,

@@ -36,6 +36,7 @@ struct sm *sm_new(const struct sm_setup *setup) {
     assert(sm->n_warps <= CONFIG_MAX_WARPS && n_slots <= SCHED_MAX_SLOTS); /* config_check(), n_slots() */
     sm_slots_init(&sm->slots, n_slots);
     sm_schedulers_init(&sm->schedulers, setup->scheduler, setup->scheduler_options, machine->sm.schedulers, &sm->slots);
+    sm->wide = sm->schedulers.wide = sm_wide_new(sm);
     sm->needs_prefetch = machine->sm.count * sm->slots.n > SLOTS_IN_HOST_CACHE;
     sm_wheel_init(&sm->wheel);
     sm_ldst_init(&sm->ldst, 4 * sm->n_warps + SM_LDST_QUEUE + EXEC_LANES);
@@ -64,6 +65,7 @@ void sm_free(struct sm *sm) {
     sm_end_grid(sm);
     sm->divergence->free_model(sm->model);
     sm_schedulers_free(&sm->schedulers);
+    sm_wide_free(sm->wide);
     sm_slots_free(&sm->slots);
     sm_wheel_free(&sm->wheel);
     sm_ldst_free(&sm->ldst);
@@ -95,7 +97,12 @@ void sm_begin_grid(struct sm *sm, const struct exec_grid *grid, const struct sm_
     sm->issues = !isa_is_compiled(isa_target_of(sm->machine)) ? SM_ISSUES_PTX
                  : folds                                      ? SM_ISSUES_FOLDED
                                                               : SM_ISSUES_MACHINE;
+    sm->schedulers.view.most_blocks = sm->blocks.most;
+    if (sm->wide)
+        sm_wide_begin(sm);
     sm_schedulers_begin(&sm->schedulers);
+    if (sm->wide)
+        sm_wide_limit_blocks(sm, sm->last_cycle);
     if (sm->divergence->begin_grid)
         sm->divergence->begin_grid(sm->model);
 }

@@ -34,6 +34,7 @@ struct sm_dispatcher {
                        uint64_t cycle); /* calls sm_start_block() on this SM; false: none left */
     void (*block_ended)(void *user, uint32_t sm);
     void (*wake)(void *user, uint32_t sm, uint64_t cycle); /* the SM must be ticked in that cycle */
+    void (*has_room)(void *user, uint32_t sm);             /* the policy allows more blocks now; may be NULL */
     void *user;
 };
 
@@ -103,6 +104,12 @@ uint64_t sm_last_cycle(const struct sm *sm); /* the last cycle that was accounte
 void sm_memory_done(struct sm *sm, uint32_t token, uint64_t cycle);
 /* Tells the SM that memory may have room for an access that it refused. The SM must be ticked in this cycle. */
 void sm_memory_changed(struct sm *sm);
+/* For schedulers that ask for it. A line has taken a slot of the SM's L1. */
+void sm_line_filled(struct sm *sm, const struct mem_fill *fill, uint64_t cycle);
+/* The state of DRAM at the start of this cycle: busy cycles of its buses, and requests that wait, of all channels. */
+void sm_sample_dram(struct sm *sm, uint64_t busy_cycles, uint32_t n_channels, uint32_t waiting, uint64_t cycle);
+/* Lets a scheduler that has choose_block() choose the next block of this SM. */
+uint64_t sm_choose_block(struct sm *sm, const struct sched_blocks_left *left, uint64_t cycle);
 /* For SMs that are observed, or whose grid records lines: call it after each finished tick, with its cycle, and once
  * when the grid has ended, before sm_end_grid(). */
 void sm_observe_cycle(struct sm *sm, uint64_t cycle);

@@ -364,6 +364,7 @@ struct sm_program *sm_program_new(const struct exec_program *exec, const struct 
 void sm_program_free(struct sm_program *program) {
     if (!program)
         return;
+    sm_facts_free(program->facts);
     free(program->timing);
     free(program->more);
     free(program);

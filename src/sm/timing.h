@@ -4,6 +4,7 @@
 
 #include "config/machine.h"
 #include "exec/exec.h"
+#include "heddle/scheduler.h"
 #include "isa/isa.h"
 #include "stats/counters.h"
 
@@ -77,6 +78,14 @@ struct sm_program {
     uint32_t n_registers;     /* scoreboard entries per group */
     uint32_t *more;           /* registers of instructions with more than SM_OWN_REGISTERS; reg[0] is their index */
     uint32_t n_more;
+    struct sm_facts *facts; /* NULL: not asked for */
+};
+
+/* What a scheduler may know of a kernel before it runs: facts.c. */
+struct sm_facts {
+    struct sched_insn *insn; /* per pc */
+    struct sched_loop *loop; /* of all functions */
+    uint32_t n_loops;
 };
 
 /* Returns the scoreboard entries that an instruction reads or writes, destinations first. */
@@ -86,3 +95,6 @@ static inline const uint32_t *sm_registers(const struct sm_program *program, con
 
 struct sm_program *sm_program_new(const struct exec_program *exec, const struct config_machine *machine);
 void sm_program_free(struct sm_program *program);
+/* facts.c: finds the facts, once. */
+void sm_program_find_facts(struct sm_program *program);
+void sm_facts_free(struct sm_facts *facts);

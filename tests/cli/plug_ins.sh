@@ -41,6 +41,45 @@ one=$(cycles -s mine/mine.so:length=1) lrr=$(cycles -s lrr) many=$(cycles -s min
 expect 2 "did you mean 'length'" "$heddle" run vecadd -s mine/mine.so:lenth=2
 expect 1 "cannot make the folder 'mine'" "$heddle" new scheduler mine
 
+# The example of docs/plug-ins.md: it misses less often than round robin, and without a window it is round robin.
+include=$(sed -n 's/.*-I\([^ ]*\).*/\1/p' <<<"$command")
+sed -n '/^```c file=throttle.c$/,/^```$/p' "$root/docs/plug-ins.md" | sed '1d; $d' >throttle.c
+cc -O2 -shared -fPIC -Wall -Wextra -Werror "-I$include" throttle.c -o throttle.so
+expect 0 "200 random programs" "$heddle" check throttle.so
+of_spmv() { "$heddle" run spmv -m gtx480 --size small -q --json - "$@" 2>/dev/null | sed '/"host"/,$d'; }
+misses() { sed -n 's/.*"l1_misses": \([0-9]*\).*/\1/p' | tail -n 1; }
+held=$(of_spmv -s throttle.so | misses) free=$(of_spmv -s lrr | misses)
+((held < free)) || fail "throttle misses $held times, lrr $free"
+[[ $(of_spmv -s throttle.so:window=0 | sed -n '/"kernels"/,$p') == "$(of_spmv -s lrr | sed -n '/"kernels"/,$p')" ]] ||
+    fail "throttle without a window is not lrr"
+[[ $(of_spmv -s throttle.so --threads 3) == "$(of_spmv -s throttle.so --threads 1)" ]] || fail "throttle depends on the host's threads"
+
+# A scheduler that decides about blocks: the last block first, one at a time. Results stay right, and odgs refuses it.
+cat >order.c <<'END'
+#include "heddle/scheduler.h"
+static int pick(void *state, const struct sched_view *view, const struct sched_set *candidates) {
+    (void)state;
+    return view->n_blocks > 1 ? SCHED_NONE : sched_first(candidates); /* with more than one, nothing would issue */
+}
+static uint32_t blocks(void *state, const struct sched_view *view) { (void)state, (void)view; return 1; }
+static uint64_t choose_block(void *state, const struct sched_view *view, const struct sched_blocks_left *left) {
+    (void)state, (void)view;
+    uint64_t block = left->n_blocks - 1;
+    while (left->started[block / 64] >> block % 64 & 1)
+        block--;
+    return block WRONG;
+}
+static const struct sched_ops table = {.name = "order", .help = "blocks from the last to the first, one at a time",
+                                       .is_strict = true, .pick = pick, .blocks = blocks, .choose_block = choose_block};
+HEDDLE_SCHEDULER(table);
+END
+cc -O2 -shared -fPIC -Wall -Wextra -Werror "-I$include" -DWRONG= order.c -o blocks.so
+cc -O2 -shared -fPIC -Wall -Wextra -Werror "-I$include" '-DWRONG=+ 1' order.c -o wrong_block.so
+expect 0 "" "$heddle" run reduction -s blocks.so -q
+expect 0 "200 random programs" "$heddle" check blocks.so
+expect 1 "the scheduler 'order' is broken: choose_block() returned a block that cannot start" "$heddle" run reduction -s wrong_block.so -q
+expect 1 "scheduler order decides which blocks run, but under odgs blocks start by other rules" "$heddle" run vecadd -s blocks.so -d odgs
+
 # A divergence model: a copy of stack takes the cycles of stack, and calls functions of Heddle.
 make_one divergence paths
 of_bfs() { "$heddle" run bfs -d "$1" --json - --quiet 2>/dev/null | sed -n '/"kernels"/,/"host"/p'; }
@@ -88,7 +127,7 @@ expect 2 "cannot load the plug-in" "$heddle" run vecadd -s text.so
 expect 2 "'missing.so': No such file" "$heddle" run vecadd -s missing.so
 expect 2 "order.so is a DRAM policy, not a scheduler" "$heddle" run vecadd -s order/order.so
 expect 2 "is a scheduler, not a divergence model" "$heddle" run vecadd -d mine/mine.so
-expect 2 "other.so was built for plug-in ABI 9, and this Heddle has ABI 2: build it again" "$heddle" run vecadd -s other.so
+expect 2 "other.so was built for plug-in ABI 9, and this Heddle has ABI 3: build it again" "$heddle" run vecadd -s other.so
 expect 2 "was built with other headers" "$heddle" run vecadd -s layout.so
 expect 2 "its scheduler has no pick()" "$heddle" run vecadd -s none.so
 expect 1 "the scheduler 'mine' is broken: pick() returned a slot that is no candidate" "$heddle" run vecadd -s wild.so
