@@ -1,4 +1,4 @@
-/* Shared by the policies: their tables, hooks that do nothing, and groups of slots. */
+/* Shared by the policies: their tables, hooks that do nothing, greedy then oldest, and groups of slots. */
 #pragma once
 
 #include "sched/sched.h"
@@ -12,6 +12,42 @@
 void sched_no_start(void *state, const void *options, uint32_t n_slots);
 void sched_no_slot(void *state, const struct sched_view *view, uint32_t slot); /* arrive, leave, wake, issued */
 void sched_no_stall(void *state, const struct sched_view *view, uint32_t slot, bool is_long);
+
+/* ---- Greedy then oldest ------------------------------------------------------------------------------------------ */
+
+/* The order of gto, for policies that add rules to it and have one state for all schedulers of an SM. */
+struct sched_greedy {
+    uint8_t is_known[CONFIG_MAX_SCHEDULERS]; /* `last` is valid: its group has not left */
+    uint8_t last[CONFIG_MAX_SCHEDULERS];     /* the slot that issued last */
+    struct sched_order by_age;
+};
+
+static inline void sched_greedy_arrive(struct sched_greedy *greedy, const struct sched_view *view, uint32_t slot) {
+    sched_order_add(&greedy->by_age, slot, view->slot[slot].age);
+}
+
+static inline void sched_greedy_leave(struct sched_greedy *greedy, const struct sched_view *view, uint32_t slot) {
+    sched_order_remove(&greedy->by_age, slot);
+    if (greedy->last[slot % view->n_schedulers] == slot)
+        greedy->is_known[slot % view->n_schedulers] = false;
+}
+
+static inline void sched_greedy_issued(struct sched_greedy *greedy, const struct sched_view *view, uint32_t slot) {
+    greedy->is_known[slot % view->n_schedulers] = true;
+    greedy->last[slot % view->n_schedulers] = (uint8_t)slot;
+}
+
+/* Returns the slot of `among` that issued last in its scheduler, otherwise the oldest, or SCHED_NONE. The slots of
+ * `among` belong to one scheduler. */
+static inline int sched_greedy_pick(const struct sched_greedy *greedy, const struct sched_view *view,
+                                    const struct sched_set *among) {
+    if (sched_is_empty(among))
+        return SCHED_NONE;
+    uint32_t k = (uint32_t)sched_first(among) % view->n_schedulers;
+    if (greedy->is_known[k] && sched_has(among, greedy->last[k]))
+        return greedy->last[k];
+    return sched_order_first(&greedy->by_age, among);
+}
 
 /* ---- Groups of slots --------------------------------------------------------------------------------------------- */
 
