@@ -213,11 +213,31 @@ static bool take_heap(struct gpu_memory *memory, struct base_bytes *record) {
     X(sm_cycles, sizeof *(series)->sm_cycles)                                                                          \
     X(traffic, sizeof *(series)->traffic)
 
+/* NULL is like an empty name. */
+static void put_name(const char *name, struct base_bytes *record) {
+    size_t length = name ? strlen(name) : 0;
+    base_bytes_put_u64(record, length);
+    base_bytes_put(record, name, length);
+}
+
+static const char *take_name(struct gpu *gpu, struct base_bytes *record) {
+    uint64_t length = base_bytes_take_u64(record);
+    const unsigned char *text = base_bytes_skip(record, length);
+    if (!text || !length)
+        return NULL;
+    char *name = base_allocate(length + 1, 1);
+    memcpy(name, text, length);
+    const char *kept = gpu_keep_name(gpu, name);
+    free(name);
+    return kept;
+}
+
 static void put_result(const struct gpu_launch_record *result, struct base_bytes *record) {
     const struct gpu_series *series = &result->series;
-    base_bytes_put_u64(record, strlen(result->kernel));
-    base_bytes_put(record, result->kernel, strlen(result->kernel));
+    put_name(result->kernel, record);
     base_bytes_put(record, result, sizeof *result);
+    for (int i = 0; i < GPU_N_HOT; i++)
+        put_name(result->hot[i].file, record);
 #define PUT(name, bytes) base_bytes_put(record, series->name, series->n_samples *(bytes));
     FOR_EACH_SERIES(series, PUT)
 #undef PUT
@@ -229,18 +249,16 @@ static void *take_array(struct base_bytes *record, uint64_t n, size_t bytes) {
 }
 
 static bool take_result(struct gpu *gpu, struct base_bytes *record) {
-    uint64_t length = base_bytes_take_u64(record);
-    const unsigned char *text = base_bytes_skip(record, length);
-    if (!text)
+    const char *kernel = take_name(gpu, record);
+    if (!kernel)
         return false;
-    char *name = base_allocate(length + 1, 1);
-    memcpy(name, text, length);
     struct gpu_launch_record *result = gpu_record_new(gpu);
     if (!result)
         abort();
     base_bytes_take(record, result, sizeof *result);
-    result->kernel = gpu_keep_kernel_name(gpu, name);
-    free(name);
+    result->kernel = kernel;
+    for (int i = 0; i < GPU_N_HOT; i++)
+        result->hot[i].file = take_name(gpu, record);
     struct gpu_series *series = &result->series;
     series->capacity = series->n_samples;
     series->lines = (struct gpu_line_series){0}; /* like listings, which a checkpoint does not contain */

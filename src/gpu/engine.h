@@ -59,6 +59,10 @@ enum {
     GPU_MOST_AHEAD = 2048,   /* cycles that an SM may run ahead of the others */
 };
 
+struct gpu_run;
+/* hot_lines.c: finds the lines that cost the launch most, before its grid ends. */
+void gpu_find_hot_lines(const struct gpu_run *run, struct gpu_launch_record *record);
+
 /* A launch in progress. */
 struct gpu_run {
     struct gpu *gpu;

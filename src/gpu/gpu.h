@@ -143,6 +143,15 @@ struct gpu_occupancy {
     uint32_t blocks_by[CONFIG_N_RESOURCES]; /* that each resource allows; UINT32_MAX: any number */
 };
 
+/* The source line that cost a launch most, in each of these ways. */
+enum gpu_hot { GPU_HOT_LOADS, GPU_HOT_CONFLICTS, GPU_HOT_BRANCHES, GPU_N_HOT };
+struct gpu_hot_line {
+    const char *file; /* lives as long as the device; NULL: the line is of the PTX */
+    uint32_t line;
+    uint64_t part, whole;     /* cycles of loads in flight, bank conflicts or divergences: of the line, of all lines */
+    uint64_t accesses, lines; /* GPU_HOT_LOADS: of its loads */
+};
+
 struct gpu_launch_record {
     const char *kernel; /* lives as long as the device */
     struct exec_shape shape;
@@ -150,6 +159,7 @@ struct gpu_launch_record {
     uint64_t active_lanes[EXEC_LANES + 1]; /* timed: instructions by number of active lanes; [0]: guard false for all */
     struct gpu_series series;              /* timed, with sample_cycles */
     struct gpu_occupancy occupancy;        /* timed */
+    struct gpu_hot_line hot[GPU_N_HOT];    /* timed; whole is 0: none */
     double host_seconds;
     bool is_timed;
 };

@@ -82,8 +82,20 @@ struct gpu_kernel {
 
 /* launch.c: records and their parts. The new record is not zeroed. Returns NULL if the host is out of memory. */
 struct gpu_launch_record *gpu_record_new(struct gpu *gpu);
-const char *gpu_keep_kernel_name(struct gpu *gpu, const char *name);
+/* Returns a copy of the name of a kernel or file that lives as long as the device. */
+const char *gpu_keep_name(struct gpu *gpu, const char *name);
 void gpu_add_to_totals(struct gpu *gpu, const struct gpu_launch_record *record);
+
+/* lines.c: the source line of an instruction. file is NULL if it is unknown; the line is then that of the PTX, or 0 for
+ * a return that is not written there. */
+struct gpu_place {
+    const char *file;
+    uint32_t line;
+};
+struct gpu_place gpu_place_at(const struct exec_program *program, uint32_t pc);
+static inline bool gpu_is_same_place(struct gpu_place a, struct gpu_place b) {
+    return a.line == b.line && a.file == b.file;
+}
 
 /* functional.c: executes a grid without timing. */
 bool gpu_run_functional(struct gpu *gpu, const struct exec_grid *grid, struct stats_counters *counters,

@@ -22,7 +22,7 @@ struct gpu_launch_record *gpu_record_new(struct gpu *gpu) {
     return &gpu->launch[gpu->n_launches++];
 }
 
-const char *gpu_keep_kernel_name(struct gpu *gpu, const char *name) {
+const char *gpu_keep_name(struct gpu *gpu, const char *name) {
     for (uint32_t i = 0; i < gpu->n_kernel_names; i++)
         if (strcmp(gpu->kernel_name[i], name) == 0)
             return gpu->kernel_name[i];
@@ -94,7 +94,7 @@ static bool run(struct gpu *gpu, const struct gpu_launch *launch, uint64_t works
         .warps_per_sm = gpu->config.sm.threads / EXEC_LANES,
     };
     *record = (struct gpu_launch_record){
-        .kernel = gpu_keep_kernel_name(gpu, program->name), .shape = launch->shape, .is_timed = is_timed};
+        .kernel = gpu_keep_name(gpu, program->name), .shape = launch->shape, .is_timed = is_timed};
     uint32_t n_threads = exec_shape_threads(&grid.shape);
     if (is_timed)
         record->occupancy = occupancy_of(gpu->config.machine, &grid);

@@ -11,15 +11,10 @@
 /* A table has at most this many numbers while it is recorded. */
 enum { MOST_NUMBERS = 1 << 24 };
 
-struct place {
-    const char *file; /* NULL: of the PTX */
-    uint32_t line;
-};
-
 struct gpu_line_sampler {
     const struct exec_grid *grid;
     uint32_t n_places;
-    struct place *place;
+    struct gpu_place *place;
     uint32_t *place_of; /* by pc */
     uint64_t *last;     /* by place: cycles as of the last sample */
     uint64_t *now;
@@ -27,19 +22,10 @@ struct gpu_line_sampler {
     uint64_t capacity;
 };
 
-static struct place place_at(const struct exec_program *program, uint32_t pc) {
-    const struct ptx_instruction *insn = program->source[pc];
-    if (!insn)
-        return (struct place){0};
-    if (insn->source.file < program->module->n_files && program->module->file[insn->source.file])
-        return (struct place){program->module->file[insn->source.file], insn->source.line};
-    return (struct place){.line = insn->at.line};
-}
-
 /* Neighbouring instructions often belong to one line, so the last place is tried first. */
-static uint32_t number_of(struct gpu_line_sampler *sampler, struct place place) {
+static uint32_t number_of(struct gpu_line_sampler *sampler, struct gpu_place place) {
     for (uint32_t i = sampler->n_places; i-- > 0;)
-        if (sampler->place[i].line == place.line && sampler->place[i].file == place.file)
+        if (gpu_is_same_place(sampler->place[i], place))
             return i;
     sampler->place[sampler->n_places] = place;
     return sampler->n_places++;
@@ -54,7 +40,7 @@ struct gpu_line_sampler *gpu_line_sampler_new(const struct exec_grid *grid, uint
     sampler->place = base_allocate(n, sizeof *sampler->place);
     sampler->place_of = base_allocate(n, sizeof *sampler->place_of);
     for (uint32_t pc = 0; pc < n; pc++)
-        sampler->place_of[pc] = number_of(sampler, place_at(grid->program, pc));
+        sampler->place_of[pc] = number_of(sampler, gpu_place_at(grid->program, pc));
     sampler->last = base_allocate(sampler->n_places, sizeof *sampler->last);
     sampler->now = base_allocate(sampler->n_places, sizeof *sampler->now);
     return sampler;
@@ -96,7 +82,7 @@ void gpu_line_sampler_end(struct gpu_line_sampler *sampler, uint64_t n_samples, 
     uint32_t n = sampler->n_places, chosen[GPU_MOST_SERIES_LINES], most;
     bool *is_taken = base_allocate(n, sizeof *is_taken);
     while (series->n_lines < GPU_MOST_SERIES_LINES && (most = longest(sampler, is_taken)) < n) {
-        const struct place *place = &sampler->place[most];
+        const struct gpu_place *place = &sampler->place[most];
         chosen[series->n_lines] = most;
         is_taken[most] = true;
         series->line[series->n_lines++] =

@@ -11,6 +11,13 @@ static uint32_t line_of(const struct exec_program *program, uint32_t pc) {
     return program->source[pc] ? program->source[pc]->at.line : 0;
 }
 
+struct gpu_place gpu_place_at(const struct exec_program *program, uint32_t pc) {
+    const struct ptx_instruction *insn = program->source[pc];
+    if (insn && insn->source.file < program->module->n_files && program->module->file[insn->source.file])
+        return (struct gpu_place){program->module->file[insn->source.file], insn->source.line};
+    return (struct gpu_place){NULL, line_of(program, pc)};
+}
+
 /* A kernel of this name in another program has other lines. */
 static bool is_of(const struct gpu_listing *listing, const struct exec_program *program, const char *kernel) {
     if (listing->kernel != kernel || listing->n_lines != program->n_insns)
@@ -62,10 +69,10 @@ static void describe_line(struct gpu_line *line, const struct exec_program *prog
     if (!insn)
         return;
     line->text = copy_line(reader, function->home, insn->at.line, arena);
-    if (insn->source.file < program->module->n_files && program->module->file[insn->source.file]) {
-        const char *file = program->module->file[insn->source.file];
-        line->source_line = insn->source.line;
-        line->file = base_arena_copy(arena, file, strlen(file));
+    struct gpu_place place = gpu_place_at(program, pc);
+    if (place.file) {
+        line->source_line = place.line;
+        line->file = base_arena_copy(arena, place.file, strlen(place.file));
     }
 }
 

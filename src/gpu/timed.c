@@ -436,6 +436,7 @@ static void end(struct gpu_run *run, const struct before *before, struct gpu_lau
     gpu_progress_end(&run->progress);
     gpu_livelock_free(run->livelock);
     fflush(stdout); /* device printf */
+    gpu_find_hot_lines(run, record);
     end_grid(timed);
     if (run->sampler)
         gpu_sampler_end(run->sampler, timed->cycle);

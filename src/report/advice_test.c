@@ -99,7 +99,7 @@ static void a_busy_sm_is_limited_by_issue_or_by_idle_lanes(void **state) {
     sample.counters->active_cycles = 2000;
     expect(&sample, "issue", "in 50 % of their cycles and fill 12 % of the slots");
     sample.counters->thread_instructions = 8000;
-    expect(&sample, "idle lanes", "only 8.0 of 32 lanes");
+    expect(&sample, "divergence", "only 8.0 of 32 lanes");
 }
 
 static void otherwise_the_largest_stall_is(void **state) {
@@ -113,7 +113,6 @@ static void otherwise_the_largest_stall_is(void **state) {
         {STATS_AT_stall_fetch, "instruction fetch"},
         {STATS_AT_stall_structural, "a unit of the SM"},
         {STATS_AT_stall_memory, "memory latency"},
-        {STATS_AT_stall_empty, "tail"},
     };
     for (unsigned i = 0; i < sizeof rules / sizeof *rules; i++) {
         struct sample sample;
@@ -130,12 +129,97 @@ static void the_cause_of_a_stall_is_told_apart(void **state) {
     sample.counters->stall_memory = 2400;
     sample.counters->l1_accesses = 400;
     sample.counters->long_instructions = 100;
-    expect(&sample, "uncoalesced accesses", "touches 4.0 lines");
+    sample.counters->requested_bytes = 400 * 128; /* all bytes of their lines: wide accesses */
+    expect(&sample, "memory latency", "60 %");
+    sample.counters->requested_bytes = 400 * 32;
+    expect(&sample, "uncoalesced accesses", "touches 4.0 lines but uses only 25 %");
+    sample.counters->atomics = 400;
+    expect(&sample, "atomics", "50 % of the accesses");
     set_up(&sample);
-    sample.counters->stall_empty = 2400;
+    sample.counters->stall_empty = sample.counters->empty_unused = 2400;
     sample.counters->blocks = 6;
     sample.run.n_launches = 2;
-    expect(&sample, "few blocks", "3 blocks for 4 SMs");
+    expect(&sample, "few blocks", "3 blocks on average, for 4 SMs");
+    sample.counters->empty_unused = 1000;
+    sample.counters->empty_tail = 1400;
+    sample.counters->stall_dependency = 0;
+    expect(&sample, "tail", "35 %");
+    sample.counters->stall_fetch = sample.counters->fetch_start = 1500;
+    expect(&sample, "launch start", "in 38 % of their cycles; a launch takes 500 cycles");
+    sample.counters->fetch_start = 0;
+    expect(&sample, "instruction fetch", "38 %");
+}
+
+static void units_of_an_sm_are_limits(void **state) {
+    (void)state;
+    struct sample sample;
+    set_up(&sample);
+    sample.counters->special_thread_instructions = 1000 * 4 * sample.machine.sm.sfu_width * 6 / 10;
+    expect(&sample, "special functions", "60 % busy");
+    set_up(&sample);
+    sample.counters->fp64_thread_instructions = (uint64_t)(1000 * 4 * sample.machine.sm.fp64_width * 0.6);
+    expect(&sample, "double precision", "60 % busy");
+    set_up(&sample);
+    sample.counters->shared_passes = 2400;
+    expect(&sample, "shared memory bandwidth", "60 % busy");
+    sample.counters->bank_conflicts = 1200;
+    expect(&sample, "bank conflicts", "60 % busy, and 50 % of its passes");
+}
+
+/* A third of an SM's warps is few only if the grid has enough blocks for it. */
+static void few_warps_are_a_limit_of_a_grid_that_fills_them(void **state) {
+    (void)state;
+    struct sample sample;
+    struct report_kernel launch = {.occupancy = {.blocks = 2, .warps = 16, .most_warps = 48, .limiter = "registers"}};
+    set_up(&sample);
+    sample.run.launch = &launch;
+    launch.counters.blocks = 8;
+    expect(&sample, "low occupancy", "only 33 % of their warps, limited by registers");
+    launch.counters.blocks = 7;
+    expect(&sample, "dependent instructions", "50 %");
+}
+
+static void the_evidence_names_the_line_that_costs_most(void **state) {
+    (void)state;
+    struct sample sample;
+    set_up(&sample);
+    sample.counters->stall_memory = 2400;
+    sample.run.hot[REPORT_HOT_LOADS] = (struct report_hot_line){"k", "src/a.cu", 41, 30, 40, 10, 31};
+    expect(&sample, "memory latency",
+           "; 75 % of the time that loads take is that of line 41 of a.cu, with 3.1 lines per load");
+    sample.run.hot[REPORT_HOT_LOADS].file = NULL;
+    expect(&sample, "memory latency", "that of PTX line 41 of k,");
+    set_up(&sample);
+    sample.counters->active_cycles = 2000;
+    sample.counters->thread_instructions = 8000;
+    sample.run.hot[REPORT_HOT_BRANCHES] = (struct report_hot_line){"k", "a.cu", 7, 1, 2, 0, 0};
+    expect(&sample, "divergence", "; 50 % of the divergences are at line 7 of a.cu");
+    sample.run.hot[REPORT_HOT_BRANCHES].whole = 0;
+    assert_null(strstr(report_advise(&sample.run).evidence, "line 7"));
+}
+
+/* 1000 of 4000 cycles issue with half of the lanes. */
+static void causes_add_up_to_the_cycles(void **state) {
+    (void)state;
+    struct sample sample;
+    uint64_t cycles[REPORT_N_CAUSES], sum = 0;
+    set_up(&sample);
+    sample.counters->thread_instructions = 16000;
+    sample.counters->stall_fetch = 600;
+    sample.counters->fetch_start = 500;
+    sample.counters->stall_empty = 400;
+    sample.counters->empty_start = 100;
+    sample.counters->empty_unused = 100;
+    sample.counters->empty_tail = 200;
+    report_causes(sample.counters, &sample.target, cycles);
+    for (unsigned i = 0; i < REPORT_N_CAUSES; i++)
+        sum += cycles[i];
+    assert_int_equal(sum, 4000);
+    assert_int_equal(cycles[REPORT_CAUSE_ISSUE], 500);
+    assert_int_equal(cycles[REPORT_CAUSE_DIVERGENCE], 500);
+    assert_int_equal(cycles[REPORT_CAUSE_FETCH], 100);
+    assert_int_equal(cycles[REPORT_CAUSE_START], 600);
+    assert_int_equal(cycles[REPORT_CAUSE_TAIL], 200);
 }
 
 int main(void) {
@@ -146,6 +230,10 @@ int main(void) {
         cmocka_unit_test(a_busy_sm_is_limited_by_issue_or_by_idle_lanes),
         cmocka_unit_test(otherwise_the_largest_stall_is),
         cmocka_unit_test(the_cause_of_a_stall_is_told_apart),
+        cmocka_unit_test(units_of_an_sm_are_limits),
+        cmocka_unit_test(few_warps_are_a_limit_of_a_grid_that_fills_them),
+        cmocka_unit_test(the_evidence_names_the_line_that_costs_most),
+        cmocka_unit_test(causes_add_up_to_the_cycles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

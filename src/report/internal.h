@@ -17,6 +17,9 @@ json_t *report_memory_json(const struct stats_counters *counters, const struct r
 json_t *report_peaks_json(const struct report_target *target);
 json_t *report_occupancy_json(const struct report_kernel *kernel);
 
+/* hot.c: finds the lines that cost most in the launches of a results file. */
+void report_read_hot(struct report_run *run, const json_t *launches, struct base_arena *arena);
+
 /* profile.c: reads the "profiles" of a results file, and the per-thread counts from a separate file. */
 bool report_read_profiles(struct report_run *run, const json_t *array, const char *threads_path,
                           struct base_arena *arena, struct base_diag *diag);

@@ -105,6 +105,17 @@ struct report_work {
     uint64_t first, end; /* cycles from the start of the program */
 };
 
+/* The source line that costs a run most, in each of these ways: its loads are longest in flight, its accesses to shared
+ * memory conflict, its branches diverge. */
+enum report_hot { REPORT_HOT_LOADS, REPORT_HOT_CONFLICTS, REPORT_HOT_BRANCHES, REPORT_N_HOT };
+struct report_hot_line {
+    const char *kernel;
+    const char *file; /* NULL: the line is of the PTX */
+    uint32_t line;
+    uint64_t part, whole;     /* of the line, of all lines; whole is 0 if there is none */
+    uint64_t accesses, lines; /* REPORT_HOT_LOADS: of its loads */
+};
+
 struct report_run {
     const char *program;
     const char *size;                   /* NULL if the program has no sizes */
@@ -126,6 +137,7 @@ struct report_run {
     unsigned n_profiles;
     struct report_listing *listing;
     unsigned n_listings;
+    struct report_hot_line hot[REPORT_N_HOT];
     struct report_work *work; /* on machines with a link to the host */
     unsigned n_work;
     /* Recorded only for the page: report_write_json() and report_write_comparison_json() leave it out. */

@@ -118,6 +118,7 @@ bool report_read(struct report_run *run, const char *path, struct base_arena *ar
     }
     run->has_results = true;
     read_launches(run, json_object_get(object, "kernels"), arena);
+    report_read_hot(run, json_object_get(object, "kernels"), arena);
     run->host_seconds = json_number_value(json_object_get(json_object_get(object, "host"), "seconds"));
     read_errors(run, json_object_get(object, "errors"), arena);
     read_missing(run, json_object_get(object, "missing_functions"), arena);

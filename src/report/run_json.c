@@ -100,7 +100,24 @@ static void add_estimate(json_t *object, const struct report_run *run) {
                                   estimate.n_launches));
 }
 
-/* Adds what limits the run: the share of each unit's peak, and the sentence of the table. */
+static json_t *hot_line_json(const struct report_hot_line *hot) {
+    json_t *object = json_pack("{s:s, s:f}", "kernel", hot->kernel, "share", (double)hot->part / (double)hot->whole);
+    if (hot->file)
+        json_object_set_new(object, "file", json_string(hot->file));
+    json_object_set_new(object, hot->file ? "source_line" : "line", json_integer(hot->line));
+    return object;
+}
+
+static json_t *causes_json(const struct stats_counters *counters, const struct report_target *target) {
+    uint64_t cycles[REPORT_N_CAUSES];
+    json_t *object = json_object();
+    report_causes(counters, target, cycles);
+    for (unsigned i = 0; i < REPORT_N_CAUSES; i++)
+        json_object_set_new(object, report_cause_word(i), json_integer((json_int_t)cycles[i]));
+    return object;
+}
+
+/* Adds what limits the run: the share of each unit's peak, the sentence of the table, and the SM cycles by cause. */
 static void add_limit(json_t *object, const struct report_run *run) {
     struct report_evidence evidence = report_evidence_of(run);
     struct report_advice advice = report_advise(run);
@@ -108,9 +125,12 @@ static void add_limit(json_t *object, const struct report_run *run) {
     for (unsigned i = 0; i < REPORT_N_UNITS; i++)
         if (run->target->peaks.per_cycle[i] > 0)
             json_object_set_new(units, report_unit_word(i), json_real(evidence.use[i]));
-    json_object_set_new(object, "limit",
-                        json_pack("{s:s, s:s, s:s, s:o}", "by", advice.limiter, "evidence", advice.evidence, "next",
-                                  advice.next, "share_of_peak", units));
+    json_t *limit = json_pack("{s:s, s:s, s:s, s:o}", "by", advice.limiter, "evidence", advice.evidence, "next",
+                              advice.next, "share_of_peak", units);
+    if (advice.line)
+        json_object_set_new(limit, "line", hot_line_json(advice.line));
+    json_object_set_new(limit, "sm_cycles", causes_json(&run->total.counters, run->target));
+    json_object_set_new(object, "limit", limit);
 }
 
 /* Kernels and copies in the order of the calls, in cycles from the start of the program. */

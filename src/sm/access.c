@@ -39,6 +39,7 @@ static void count_conflicts(struct sm *sm, uint32_t pc, uint32_t passes, uint32_
     if (passes <= least)
         return;
     sm->counters.bank_conflicts += passes - least;
+    sm_hot_at(sm, pc)->conflicts += passes - least;
     if (sm->follower)
         sm_observe_conflicts(sm, pc, passes - least);
 }
@@ -125,6 +126,7 @@ static void start_request(const struct sm *sm, struct sm_request *request, uint3
     request->next = 0;
     request->outstanding = 0;
     request->ready = cycle + 1;
+    request->first_cycle = cycle;
     request->slot = s;
     request->age = sm->slots.slot[s].age;
     request->pc = bundle->pc;

@@ -64,6 +64,7 @@ struct sm {
     struct sm_follower *follower; /* observe.c; NULL: nothing observes the slots of this grid */
     struct sm_wide *wide;         /* wide.c; NULL: the policy asks for nothing beyond the slots */
     uint64_t *lanes_at;           /* per pc: thread instructions executed in this grid */
+    struct sm_hot *hot;           /* per pc; NULL: nothing to count so far */
     uint64_t cycles_to_next, cycles_to_next_after_control; /* until a group may be fetched again, except for memory */
     enum sm_stall sleeps_for;
     uint64_t active_before; /* active_cycles when the grid began */
@@ -125,6 +126,14 @@ static inline void sm_count_stall(struct sm *sm, uint64_t n_cycles) {
     sm->counters.value[sm->sleeps_for] += n_cycles;
     if (sm->counters.active_cycles == sm->active_before && sm->sleeps_for == SM_STALL_FETCH)
         sm->counters.fetch_start += n_cycles;
+}
+
+/* sm.c */
+void sm_make_hot(struct sm *sm);
+static inline struct sm_hot *sm_hot_at(struct sm *sm, uint32_t pc) {
+    if (!sm->hot)
+        sm_make_hot(sm);
+    return &sm->hot[pc];
 }
 
 /* prepare.c */

@@ -114,7 +114,11 @@ static void call_control(struct sm *sm, struct divergence_group *group, const st
     enum exec_kind kind = (enum exec_kind)sm->program->exec->code[bundle->pc].kind;
     if (kind == EXEC_KIND_EXIT || kind == EXEC_KIND_BARRIER || kind == EXEC_KIND_CALL_BUILTIN)
         sm->last_change = cycle;
-    sm->divergence->control(sm->model, group, bundle->pc, bundle->mask, cycle);
+    uint64_t n_divergent = sm->divergence_counters.divergent_branches;
+    uint32_t pc = bundle->pc;
+    sm->divergence->control(sm->model, group, pc, bundle->mask, cycle);
+    if (sm->divergence_counters.divergent_branches != n_divergent)
+        sm_hot_at(sm, pc)->diverged++;
     if (sm_has_fault(sm))
         set_fault(sm, bundle);
 }

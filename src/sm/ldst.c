@@ -82,6 +82,13 @@ static bool has_sibling(const struct sm *sm, const struct sm_request *request) {
     return false;
 }
 
+static void count_load(struct sm *sm, const struct sm_request *request) {
+    struct sm_hot *hot = sm_hot_at(sm, request->pc);
+    hot->in_flight += request->ready - request->first_cycle;
+    hot->accesses++;
+    hot->lines += request->n_transactions;
+}
+
 static void finish(struct sm *sm, struct sm_request *request, uint64_t cycle) {
     struct sm_slot *slot = &sm->slots.slot[request->slot];
     const struct sm_timing *timing = &sm->program->timing[request->pc];
@@ -94,6 +101,8 @@ static void finish(struct sm *sm, struct sm_request *request, uint64_t cycle) {
         sm_observe_access_end(sm, (uint32_t)(request - sm->ldst.request), cycle);
     if (!has_owner(sm, request))
         return;
+    if (sm_has_result(timing))
+        count_load(sm, request);
     slot->n_accesses--;
     slot->n_loads = (uint16_t)(slot->n_loads - sm_has_result(timing));
     if (is_last)

@@ -21,6 +21,7 @@ struct sm_request {
     uint64_t outstanding;                 /* a bit per line: missed and not yet arrived */
     uint64_t conflicting;                 /* a bit per line before `next`: it waits for its bank (l1.bank_queues) */
     uint64_t ready;                       /* the cycle in which its latest line so far arrived */
+    uint64_t first_cycle;                 /* in which its instruction issued */
     uint32_t slot, pc, tag;
     uint32_t next_free;     /* in the list of free or of answered requests */
     uint32_t lanes, missed; /* missed: lanes whose lines were not in the L1 */

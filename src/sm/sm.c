@@ -120,6 +120,18 @@ static void count_work(struct sm *sm) {
     sm->lanes_at = NULL;
 }
 
+void sm_make_hot(struct sm *sm) { sm->hot = base_allocate(sm->grid->program->n_insns, sizeof *sm->hot); }
+
+void sm_add_hot(const struct sm *sm, struct sm_hot *sum) {
+    for (uint32_t pc = 0; sm->hot && pc < sm->grid->program->n_insns; pc++) {
+        sum[pc].in_flight += sm->hot[pc].in_flight;
+        sum[pc].accesses += sm->hot[pc].accesses;
+        sum[pc].lines += sm->hot[pc].lines;
+        sum[pc].conflicts += sm->hot[pc].conflicts;
+        sum[pc].diverged += sm->hot[pc].diverged;
+    }
+}
+
 /* Divides the cycles without a group: before the last arrival of groups, after it, or without any. */
 static void count_empty(struct sm *sm) {
     uint64_t now = sm->counters.stall_empty;
@@ -136,6 +148,8 @@ void sm_end_grid(struct sm *sm) {
         count_empty(sm);
         count_work(sm);
     }
+    free(sm->hot);
+    sm->hot = NULL;
     for (uint32_t s = 0; s < sm->slots.n; s++)
         if (sm->slots.slot[s].group) /* only if the launch has failed */
             sm_finish_slot(sm, s);

@@ -110,6 +110,17 @@ void sm_line_filled(struct sm *sm, const struct mem_fill *fill, uint64_t cycle);
 void sm_sample_dram(struct sm *sm, uint64_t busy_cycles, uint32_t n_channels, uint32_t waiting, uint64_t cycle);
 /* Lets a scheduler that has choose_block() choose the next block of this SM. */
 uint64_t sm_choose_block(struct sm *sm, const struct sched_blocks_left *left, uint64_t cycle);
+
+/* What an instruction of a grid costs, as far as every run counts it. */
+struct sm_hot {
+    uint64_t in_flight;       /* cycles of its loads, from issue to the last line, all together */
+    uint64_t accesses, lines; /* of these loads */
+    uint64_t conflicts;       /* of its accesses to shared memory */
+    uint64_t diverged;        /* groups */
+};
+/* Adds those of the grid that ends now, by pc. */
+void sm_add_hot(const struct sm *sm, struct sm_hot *sum);
+
 /* For SMs that are observed, or whose grid records lines: call it after each finished tick, with its cycle, and once
  * when the grid has ended, before sm_end_grid(). */
 void sm_observe_cycle(struct sm *sm, uint64_t cycle);

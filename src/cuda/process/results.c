@@ -148,6 +148,26 @@ static json_t *occupancy(const struct gpu_occupancy *occupancy) {
     return object;
 }
 
+/* The lines that cost the launch most, by the way in which they did. */
+static json_t *hot_lines(const struct gpu_launch_record *launch) {
+    static const char *const names[GPU_N_HOT] = {
+        [GPU_HOT_LOADS] = "loads", [GPU_HOT_CONFLICTS] = "conflicts", [GPU_HOT_BRANCHES] = "branches"};
+    json_t *object = json_object();
+    for (int i = 0; i < GPU_N_HOT; i++) {
+        const struct gpu_hot_line *hot = &launch->hot[i];
+        if (!hot->whole)
+            continue;
+        json_t *line =
+            json_pack("{s:I,s:I,s:I,s:I,s:I}", "line", (json_int_t)hot->line, "part", (json_int_t)hot->part, "whole",
+                      (json_int_t)hot->whole, "accesses", (json_int_t)hot->accesses, "lines", (json_int_t)hot->lines);
+        json_t *file = hot->file ? json_string(hot->file) : NULL; /* NULL: not UTF-8 */
+        if (file)
+            json_object_set_new(line, "file", file);
+        json_object_set_new(object, names[i], line);
+    }
+    return object;
+}
+
 static json_t *launches(const struct cuda_state *state) {
     uint32_t count;
     const struct gpu_launch_record *launch = gpu_launches(state->gpu, &count);
@@ -162,8 +182,10 @@ static json_t *launches(const struct cuda_state *state) {
         add_counters(object, &launch[i].counters);
         if (launch[i].counters.cycles)
             json_object_set_new(object, "active_lanes", numbers(launch[i].active_lanes, EXEC_LANES + 1));
-        if (launch[i].is_timed)
+        if (launch[i].is_timed) {
             json_object_set_new(object, "occupancy", occupancy(&launch[i].occupancy));
+            json_object_set_new(object, "hot", hot_lines(&launch[i]));
+        }
         if (launch[i].series.n_samples)
             json_object_set_new(object, "samples", samples(&launch[i].series));
         json_array_append_new(list, object);
