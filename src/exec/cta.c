@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "exec/check/check.h"
+
 static void *allocate(size_t bytes) {
     void *memory = aligned_alloc(64, (bytes + 64) & ~(size_t)63);
     if (!memory)
@@ -22,12 +24,15 @@ struct exec_cta *exec_cta_new(const struct exec_grid *grid) {
     cta->registers = allocate((size_t)cta->n_rows * grid->program->register_bytes);
     cta->local = allocate((size_t)cta->n_rows * EXEC_LANES * grid->local_bytes);
     cta->shared = allocate(grid->shared_bytes);
+    if (grid->check)
+        cta->block.check = exec_check_block_new(grid, cta->n_rows);
     return cta;
 }
 
 void exec_cta_free(struct exec_cta *cta) {
     if (!cta)
         return;
+    exec_check_block_free(cta->block.check);
     free(cta->row);
     free(cta->registers);
     free(cta->local);
@@ -99,4 +104,12 @@ void exec_cta_start(struct exec_cta *cta, uint32_t index, uint32_t sm) {
     for (uint32_t i = 0; i < cta->n_rows; i++)
         start_row(cta, i);
     cta->n_live_rows = cta->n_rows;
+    if (block->check)
+        exec_check_block_start(block->check);
+}
+
+void exec_cta_reset_barrier(struct exec_cta *cta, uint32_t number) {
+    if (cta->block.check)
+        exec_check_release(cta, number);
+    exec_barrier_reset(&cta->barrier[number]);
 }

@@ -20,3 +20,5 @@ struct exec_cta *exec_cta_new(const struct exec_grid *grid);
 void exec_cta_free(struct exec_cta *cta);
 /* Starts block number `index` on SM `sm`: registers and memory are zero, all threads live. */
 void exec_cta_start(struct exec_cta *cta, uint32_t index, uint32_t sm);
+/* A barrier is complete, and its threads have been released: it is ready for the next arrivals. */
+void exec_cta_reset_barrier(struct exec_cta *cta, uint32_t number);

@@ -205,8 +205,11 @@ struct exec_program {
     uint32_t parameter_bytes;
     uint32_t registers_per_thread; /* estimate, 32-bit registers */
     bool uses_warps;               /* has instructions or special registers that depend on warps of 32 threads */
-    uint32_t warp_size_wanted;     /* from the kernel's .pragma "heddle warp_size N"; 0 without one */
-    const struct exec_live *live;  /* live.h */
+    exec_act_fn **unchecked;       /* per pc: with checks (check/check.h), the function that executes the instruction */
+    uint32_t
+        *moves; /* per pc, with checks: 1 + the load that only moves values (check/moves.c); also at their stores */
+    uint32_t warp_size_wanted;    /* from the kernel's .pragma "heddle warp_size N"; 0 without one */
+    const struct exec_live *live; /* live.h */
     struct base_arena *arena;
 };
 
@@ -356,6 +359,7 @@ struct exec_grid {
     uint32_t n_sms, warps_per_sm;
     uint32_t warp_size;           /* threads in a row: 32, or fewer on machines with narrower warps */
     struct exec_profile *profile; /* profile.h; NULL: no profile */
+    struct exec_check *check;     /* check/check.h; NULL: no checks */
 };
 
 /* A block in execution. Special registers read the lane arrays. */
@@ -369,6 +373,7 @@ struct exec_block {
     uint32_t dynamic_shared[EXEC_LANES], total_shared[EXEC_LANES];
     uint64_t gridid[EXEC_LANES];
     uint32_t workspace[2][EXEC_LANES]; /* its address: high half, low half */
+    struct exec_check_block *check;    /* check/check.h; NULL: no checks */
 };
 
 /* Neighbouring threads of a block, one in each lane. */

@@ -121,6 +121,7 @@ static bool take_memory(struct gpu *gpu, struct base_bytes *record) {
         if (!page || !gpu_shadow_set(&gpu->checkpoint->shadow, &gpu->memory, address, page))
             return false;
     }
+    gpu_note_all_written(gpu); /* pages do not show who has written them */
     return true;
 }
 

@@ -98,6 +98,7 @@ static bool run_copy(struct gpu *gpu, const struct exec_child_copy *copy, struct
                  (unsigned long long)copy->bytes, (unsigned long long)copy->from, (unsigned long long)copy->to);
         return false;
     }
+    gpu_note_written(gpu, copy->to, copy->bytes);
     if (from)
         memmove(to, from, copy->bytes);
     else if (to)

@@ -484,11 +484,12 @@ static bool run_round(struct round *round) {
     return is_good && gpu_may_go_on(run);
 }
 
-/* Returns the number of host threads for this launch. Tests, profiles and observers share data among SMs. */
+/* Returns the number of host threads for this launch. Tests, profiles, checks and observers share data among SMs. */
 static uint32_t threads_for(struct gpu_run *run) {
     struct gpu_timed *timed = run->timed;
     const struct gpu_config *config = &run->gpu->config;
-    if (timed->quantum == 1 || config->n_threads < 2 || config->check_every || run->grid->profile || run->is_observed)
+    if (timed->quantum == 1 || config->n_threads < 2 || config->check_every || run->grid->profile || run->grid->check ||
+        run->is_observed)
         return 1;
     if (!timed->workers)
         timed->workers = gpu_workers_new(config->n_threads);

@@ -108,6 +108,11 @@ struct gpu *gpu_new(const struct gpu_config *config, struct gpu_error *error) {
         gpu->strays = gpu_strays_new();
         gpu->memory.view.allows_stray = gpu_allows_stray;
     }
+    if (config->checks_memory && !(gpu->check = gpu_check_new(&gpu->memory))) {
+        *error = (struct gpu_error){GPU_OUT_OF_MEMORY, "the host cannot reserve address space for checks of memory"};
+        gpu_free(gpu);
+        return NULL;
+    }
     gpu->memory.view.print = print_text;
     return gpu;
 }
@@ -122,6 +127,7 @@ void gpu_free(struct gpu *gpu) {
     gpu_checkpoint_free(gpu->checkpoint);
     gpu_memory_close(&gpu->memory);
     gpu_strays_free(gpu->strays);
+    gpu_check_free(gpu->check);
     free(gpu->texture);
     free(gpu->child);
     for (uint32_t i = 0; i < gpu->n_launches; i++)
@@ -155,6 +161,7 @@ void gpu_place_on_host(struct gpu *gpu, uint64_t address, uint64_t bytes) {
 bool gpu_release(struct gpu *gpu, uint64_t address) {
     if (gpu->timed)
         gpu_timed_remove_host_memory(gpu->timed, address);
+    gpu_note_freed(gpu, address);
     return gpu_memory_release(&gpu->memory, address);
 }
 
@@ -180,6 +187,10 @@ bool gpu_find_allocation(const struct gpu *gpu, uint64_t address, uint64_t *base
 
 bool gpu_is_device_address(const struct gpu *gpu, uint64_t address) {
     return address >= gpu->memory.view.base && address < gpu->memory.view.limit;
+}
+
+uint64_t gpu_device_address(const struct gpu *gpu, const void *host) {
+    return (uint64_t)(uintptr_t)host - (uint64_t)gpu->memory.view.delta;
 }
 
 uint64_t gpu_memory_used(const struct gpu *gpu) { return gpu->memory.used; }

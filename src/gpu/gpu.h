@@ -57,6 +57,7 @@ struct gpu_config {
     bool shows_progress;               /* one line on standard error while a launch runs long */
     bool records_threads;              /* gpu_profiles(): counts per thread and per branch */
     bool allows_strays;                /* accesses near allocations go through, with a warning (stray.c) */
+    bool checks_memory;                /* finds uninitialised reads and races (memcheck.c) */
     bool records_lines;                /* gpu_listings(): counts per line */
     uint32_t n_threads;                /* timed: host threads; 0 and 1: one. Never changes a result */
     struct gpu_trace_config trace;     /* timed */
@@ -211,7 +212,18 @@ bool gpu_is_unified(const struct gpu *gpu);
 bool gpu_find_allocation(const struct gpu *gpu, uint64_t address, uint64_t *base, uint64_t *bytes);
 /* Returns true if address lies in the range that allocations come from, live or not. */
 bool gpu_is_device_address(const struct gpu *gpu, uint64_t address);
+/* Returns the device address of the host memory of an allocation, and an address of no allocation for other memory. */
+uint64_t gpu_device_address(const struct gpu *gpu, const void *host);
 uint64_t gpu_memory_used(const struct gpu *gpu);
+/* With checks_memory: a program must write memory from gpu_note_unwritten() on, until it is released, before its
+ * kernels read it. gpu_note_written() reports what others than kernels have written. Without checks these do nothing.
+ */
+void gpu_note_unwritten(struct gpu *gpu, uint64_t address, uint64_t bytes);
+void gpu_note_written(struct gpu *gpu, uint64_t address, uint64_t bytes);
+void gpu_note_all_written(struct gpu *gpu);
+void gpu_note_freed(struct gpu *gpu, uint64_t address);
+/* Returns how many accesses of all launches were uninitialised reads, and how many raced with another. */
+void gpu_count_findings(const struct gpu *gpu, uint64_t *n_uninitialised, uint64_t *n_races);
 /* Reserves addresses without memory, at a multiple of `alignment`. Returns 0 if there is no room. */
 uint64_t gpu_range_reserve(struct gpu *gpu, uint64_t bytes, uint64_t alignment);
 /* Allocates memory without addresses, as a file. Returns -1 if none is left. */

@@ -66,6 +66,8 @@ struct gpu {
     struct gpu_checkpoint *checkpoint; /* NULL: none */
     uint64_t code_hash;                /* with a checkpoint: of all modules loaded so far */
     struct gpu_strays *strays;         /* NULL: none goes through */
+    struct exec_check *check;          /* NULL: memory is not checked */
+    uint64_t n_uninitialised, n_races; /* findings of all launches */
     struct gpu_child *child;           /* launches that the running grid has made (children.c) */
     uint32_t n_children, n_nested;
 };
@@ -78,6 +80,7 @@ struct gpu_kernel {
     uint32_t most_dynamic_shared_bytes;
     uint32_t registers_per_thread; /* 0: as estimated */
     bool has_warned;               /* about stray accesses */
+    uint32_t found;                /* kinds of findings (memcheck.c) that have been reported, as a set of bits */
 };
 
 /* launch.c: records and their parts. The new record is not zeroed. Returns NULL if the host is out of memory. */
@@ -122,6 +125,11 @@ struct gpu_strays *gpu_strays_new(void);
 void gpu_strays_free(struct gpu_strays *strays);
 bool gpu_allows_stray(void *user, struct exec_context *cx, uint64_t address, uint32_t bytes, unsigned lane);
 void gpu_strays_report(struct gpu *gpu, struct gpu_kernel *kernel);
+
+/* memcheck.c: reports the findings of a launch that has ended. */
+struct exec_check *gpu_check_new(const struct gpu_memory *memory);
+void gpu_check_free(struct exec_check *check);
+void gpu_check_report(struct gpu *gpu, struct gpu_kernel *kernel, const struct exec_grid *grid);
 
 /* fault.c: describes a fault in the one line that users see. */
 void gpu_describe_fault(const struct exec_context *cx, const struct exec_row *row, uint32_t pc,

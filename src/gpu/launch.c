@@ -92,6 +92,7 @@ static bool run(struct gpu *gpu, const struct gpu_launch *launch, uint64_t works
         .n_sms = gpu->config.n_sms,
         .warp_size = is_timed ? gpu->config.machine->sm.warp_size : EXEC_LANES,
         .warps_per_sm = gpu->config.sm.threads / EXEC_LANES,
+        .check = gpu->check,
     };
     *record = (struct gpu_launch_record){
         .kernel = gpu_keep_name(gpu, program->name), .shape = launch->shape, .is_timed = is_timed};
@@ -106,6 +107,7 @@ static bool run(struct gpu *gpu, const struct gpu_launch *launch, uint64_t works
                             : gpu_run_functional(gpu, &grid, &record->counters, error);
     record->host_seconds = (double)(gpu_host_clock_ns() - start) * 1e-9;
     gpu_strays_report(gpu, launch->kernel);
+    gpu_check_report(gpu, launch->kernel, &grid);
     gpu_add_to_totals(gpu, record);
     if (gpu->config.records_threads)
         gpu_profile_add(gpu, &grid, record->kernel);

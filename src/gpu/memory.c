@@ -197,10 +197,14 @@ bool gpu_heap_release(struct gpu_memory *memory, uint64_t address) {
 }
 
 static uint64_t device_malloc(void *user, uint64_t bytes) {
-    return gpu_heap_alloc(&((struct gpu *)user)->memory, bytes);
+    uint64_t address = gpu_heap_alloc(&((struct gpu *)user)->memory, bytes);
+    if (address)
+        gpu_note_unwritten(user, address, bytes);
+    return address;
 }
 
 static bool device_free(void *user, uint64_t address) {
+    gpu_note_freed(user, address);
     return gpu_heap_release(&((struct gpu *)user)->memory, address);
 }
 

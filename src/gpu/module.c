@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "config/machine.h"
+#include "exec/check/check.h"
 #include "gpu/internal.h"
 #include "isa/isa.h"
 #include "sm/timing.h"
@@ -218,6 +219,8 @@ struct gpu_kernel *gpu_module_kernel(struct gpu_module *module, const char *name
         kernel->program = exec_link(module->ptx, function, symbol_address, module, messages);
         if (kernel->program && kernel->registers_per_thread)
             kernel->program->registers_per_thread = kernel->registers_per_thread;
+        if (kernel->program && module->gpu->check)
+            exec_check_program(kernel->program);
         if (kernel->program) { /* programs do not share I-cache lines */
             kernel->program->code_address = GPU_CODE_ADDRESS + module->gpu->next_code_address;
             module->gpu->next_code_address +=

@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -121,6 +122,15 @@ static const struct report_error *first_fault(const struct report_run *run) {
     return NULL;
 }
 
+/* What --memcheck has found. */
+static const char *findings_text(const struct report_run *run, struct base_arena *arena) {
+    const char *reads = base_arena_printf(arena, "%" PRIu64 " uninitialised read%s", run->n_uninitialised,
+                                          run->n_uninitialised == 1 ? "" : "s");
+    const char *races =
+        base_arena_printf(arena, "%" PRIu64 " race%s in shared memory", run->n_races, run->n_races == 1 ? "" : "s");
+    return !run->n_races ? reads : !run->n_uninitialised ? races : base_arena_printf(arena, "%s and %s", reads, races);
+}
+
 /* A program that ignores a GPU's error and exits with success does so on purpose: some test what the device can do. But
  * it cannot know about a feature that is missing here, and a kernel that failed has computed nothing. */
 static int judge_exit(const struct program_execution *execution, int code, struct report_run *run,
@@ -133,6 +143,11 @@ static int judge_exit(const struct program_execution *execution, int code, struc
         run->error = base_arena_printf(
             arena, "%s ended with exit status 0 although a kernel failed: %s (%s); --keep-going accepts that",
             run->program, fault->message, fault->result);
+        return COMMAND_ERROR;
+    }
+    if (code == 0 && (run->n_uninitialised || run->n_races)) {
+        run->error = base_arena_printf(arena, "%s ended with exit status 0, but --memcheck found %s", run->program,
+                                       findings_text(run, arena));
         return COMMAND_ERROR;
     }
     if (code == 0 && (is_ours || execution->keeps_going || !refusal))

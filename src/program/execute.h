@@ -49,7 +49,7 @@ struct program_execution {
         uint64_t first_cycle, last_cycle, first_sm, last_sm; /* a last one of UINT64_MAX: no bound */
         uint64_t most_bytes;
     } trace;
-    bool is_memchecked;     /* accesses outside allocations are errors even if a GPU would not notice them */
+    bool is_memchecked;     /* finds accesses outside allocations, uninitialised reads and races */
     const char *checkpoint; /* the absolute path of a file from program_open_checkpoint(); NULL: none */
     bool shows_progress, is_verbose;
     const char *timed_kernels;                      /* a regular expression; NULL: all */

@@ -131,7 +131,8 @@ struct report_run {
     uint64_t peak_bytes; /* of the program's host memory; 0: unknown */
     struct report_error *errors;
     unsigned n_errors;
-    const char **missing; /* driver functions that the program uses and Heddle lacks */
+    uint64_t n_uninitialised, n_races; /* accesses that --memcheck found */
+    const char **missing;              /* driver functions that the program uses and Heddle lacks */
     unsigned n_missing;
     struct report_profile *profile;
     unsigned n_profiles;

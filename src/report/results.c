@@ -122,6 +122,9 @@ bool report_read(struct report_run *run, const char *path, struct base_arena *ar
     run->host_seconds = json_number_value(json_object_get(json_object_get(object, "host"), "seconds"));
     read_errors(run, json_object_get(object, "errors"), arena);
     read_missing(run, json_object_get(object, "missing_functions"), arena);
+    const json_t *found = json_object_get(object, "memcheck");
+    run->n_uninitialised = (uint64_t)json_integer_value(json_object_get(found, "uninitialised_reads"));
+    run->n_races = (uint64_t)json_integer_value(json_object_get(found, "races"));
     read_timeline(run, json_object_get(object, "timeline"), arena);
     char *threads = base_arena_printf(arena, "%s.threads", path);
     bool is_good = report_read_profiles(run, json_object_get(object, "profiles"), threads, arena, diag);

@@ -143,9 +143,11 @@ static CUresult copy_box(struct cuda_call *call, const struct side *to, const st
                            "copy: %zu x %zu x %zu bytes at 0x%llx are not all inside the source", box->width,
                            box->height, box->depth, from->device);
     for (size_t z = 0; z < box->depth; z++)
-        for (size_t y = 0; y < box->height; y++)
-            memmove(target.first + z * target.slice + y * target.pitch,
-                    source.first + z * source.slice + y * source.pitch, box->width);
+        for (size_t y = 0; y < box->height; y++) {
+            unsigned char *line = target.first + z * target.slice + y * target.pitch;
+            memmove(line, source.first + z * source.slice + y * source.pitch, box->width);
+            gpu_note_written(call->gpu, gpu_device_address(call->gpu, line), box->width);
+        }
     take_time(call, to, from, box);
     return CUDA_SUCCESS;
 }

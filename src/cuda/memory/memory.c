@@ -59,7 +59,9 @@ static struct cuda_allocation *allocate(struct cuda_call *call, enum cuda_memory
     cuda_table_put(&call->state->allocations, address, allocation);
     if (kind == CUDA_MEMORY_HOST)
         gpu_place_on_host(call->gpu, address, bytes);
-    if (kind != CUDA_MEMORY_DEVICE) {
+    if (kind == CUDA_MEMORY_DEVICE) {
+        gpu_note_unwritten(call->gpu, address, bytes);
+    } else {
         allocation->host = gpu_host(call->gpu, address, bytes);
         cuda_table_put(&call->state->host_memory, (uintptr_t)allocation->host, allocation);
     }

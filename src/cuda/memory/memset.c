@@ -27,8 +27,10 @@ CUresult cuda_fill(struct cuda_call *call, const CUDA_MEMSET_NODE_PARAMS *fill) 
     if (!first)
         return cuda_refuse(call, CUDA_ERROR_INVALID_VALUE, "memset: %zu bytes at 0x%llx are not inside one allocation",
                            total, fill->dst);
-    for (size_t y = 0; y < fill->height; y++)
+    for (size_t y = 0; y < fill->height; y++) {
         fill_line(first + y * fill->pitch, fill->value, bytes, fill->width);
+        gpu_note_written(call->gpu, fill->dst + y * fill->pitch, line);
+    }
     cuda_add_copy(call, GPU_WORK_FILL, (uint64_t)line * fill->height);
     return CUDA_SUCCESS;
 }

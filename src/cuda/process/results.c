@@ -5,6 +5,7 @@
  *    "memory": {"peak_device_bytes"},
  *    "errors": [{"error": "CUDA_ERROR_...", "message", "unsupported": true where Heddle lacks something}, ...],
  *    "missing_functions": ["cuFoo", ...],   called or asked for by the program, and not supported
+ *    "memcheck": {"uninitialised_reads", "races"},   with check_memory: accesses found
  *    "profiles": [{"name", "grid", "block", "launches",    with "profile" in HEDDLE_CONFIG, by kernel and shape
  *                  "branches": [{"line", "executed", "diverged"}, ...]}, ...],
  *    "listings": [{"name", "launches",                     with "lines" in HEDDLE_CONFIG, by kernel
@@ -226,6 +227,12 @@ static json_t *missing_functions(const struct cuda_state *state) {
     return list;
 }
 
+static json_t *memcheck(const struct cuda_state *state) {
+    uint64_t n_uninitialised, n_races;
+    gpu_count_findings(state->gpu, &n_uninitialised, &n_races);
+    return json_pack("{s:I,s:I}", "uninitialised_reads", (json_int_t)n_uninitialised, "races", (json_int_t)n_races);
+}
+
 static json_t *host(const struct cuda_state *state) {
     uint32_t count;
     const struct gpu_launch_record *launch = gpu_launches(state->gpu, &count);
@@ -386,6 +393,8 @@ void cuda_results_write(struct cuda_state *state) {
     json_object_set_new(results, "memory", json_pack("{s:I}", "peak_device_bytes", (json_int_t)state->peak_bytes));
     json_object_set_new(results, "errors", errors(state));
     json_object_set_new(results, "missing_functions", missing_functions(state));
+    if (gpu_config(state->gpu)->checks_memory)
+        json_object_set_new(results, "memcheck", memcheck(state));
     if (gpu_config(state->gpu)->records_threads) {
         json_object_set_new(results, "profiles", profiles(state));
         replace_file(state->threads_path, NULL, state);

@@ -231,7 +231,7 @@ static void release(struct divergence_compact *compact, struct divergence_compac
         if (warp != self)
             compact->setup.host->wake(compact->setup.sm, &warp->group, cycle);
     }
-    exec_barrier_reset(&block->place->cta->barrier[number]);
+    exec_cta_reset_barrier(block->place->cta, number);
 }
 
 static void reach_barrier(struct divergence_compact *compact, struct divergence_compact_block *block,
@@ -347,6 +347,12 @@ static void execute_alone(struct divergence_compact *compact, struct divergence_
         reach_barrier(compact, block, warp, pc, mask, cycle);
     else
         go_to(block, warp, pc + 1);
+    const struct exec_threads *threads = &warp->compacted.threads;
+    for (uint32_t left = outcome.effect == DIVERGENCE_MEETS_ROW ? mask : 0, home; left;) {
+        struct exec_row *row = threads->row[__builtin_ctz(left)];
+        left &= ~divergence_same_row(threads, left, &home);
+        divergence_pass_row_sync(row, &compact->setup.cx->grid->program->code[pc], home);
+    }
 }
 
 void divergence_compact_control(struct divergence_compact *compact, struct divergence_group *group, uint32_t pc,

@@ -2,6 +2,7 @@
 #include "divergence/parts/barrier.h"
 
 #include "divergence/parts/threads.h"
+#include "exec/check/check.h"
 
 static void fault(struct exec_context *cx, uint32_t mask, const char *detail) {
     exec_fault_set(cx, EXEC_FAULT_BARRIER, (unsigned)__builtin_ctz(mask), 0, 0, "%s", detail);
@@ -74,5 +75,8 @@ int divergence_barrier_arrive(struct exec_context *cx, struct exec_cta *cta, str
         fault(cx, mask, "threads arrived at one barrier with different thread counts");
         return DIVERGENCE_NO_BARRIER;
     }
+    if (cta->block.check) /* lanes that arrive at the cluster's barrier wait for it later */
+        exec_check_arrive(&cta->block, number, row->index, mask,
+                          insn->barrier_mode != EXEC_BARRIER_ARRIVE || number == EXEC_CLUSTER_BARRIER);
     return divergence_barrier_is_complete(cx, cta, number) ? (int)number : DIVERGENCE_NO_BARRIER;
 }

@@ -85,8 +85,11 @@ void divergence_stack_follow(struct divergence_stack *stack, const struct exec_i
         break;
     case DIVERGENCE_MEETS_BLOCK:
         return; /* the entry still has to wait */
-    case DIVERGENCE_PASSES:
     case DIVERGENCE_MEETS_ROW:
+        for (uint32_t i = 0; i < stack->n_rows; i++)
+            divergence_pass_row_sync(&stack->row[i], insn, taken[i]);
+        break;
+    case DIVERGENCE_PASSES:
         break;
     }
     divergence_stack_pop_finished(stack);
@@ -146,7 +149,7 @@ static uint64_t release(struct divergence_stack *stack, uint32_t n_stacks, const
             if (entry->is_waiting && release_entry(&stack[i], entry, cx, &cta->barrier[number], number))
                 released |= 1ull << i;
         }
-    exec_barrier_reset(&cta->barrier[number]);
+    exec_cta_reset_barrier(cta, number);
     return released;
 }
 

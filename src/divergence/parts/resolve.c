@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "divergence/parts/threads.h"
+#include "exec/check/check.h"
 
 static void set_lanes(uint32_t next[EXEC_LANES], uint32_t mask, uint32_t pc) {
     for (uint32_t left = mask; left; left &= left - 1)
@@ -105,6 +106,11 @@ bool divergence_is_row_sync(const struct exec_insn *insn) {
     bool is_warp_barrier =
         insn->kind == EXEC_KIND_NOTHING && (insn->opcode == PTX_OP_BAR || insn->opcode == PTX_OP_BARRIER);
     return exec_acts_on_row(insn->kind) || is_warp_barrier;
+}
+
+void divergence_pass_row_sync(struct exec_row *row, const struct exec_insn *insn, uint32_t mask) {
+    if (row->block->check && mask && !exec_acts_on_row(insn->kind))
+        exec_check_sync_row(row, insn, mask);
 }
 
 /* What becomes of threads whose guard is true; there is at least one. */

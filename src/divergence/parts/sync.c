@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "divergence/parts/barrier.h"
+#include "divergence/parts/resolve.h"
 #include "divergence/parts/threads.h"
 
 struct divergence_sync *divergence_sync_new(uint32_t n_rows) {
@@ -58,7 +59,7 @@ static void release_barrier(struct divergence_sync *sync, const struct exec_cont
         }
         sync->waiting[i] &= ~sync->released[i];
     }
-    exec_barrier_reset(&cta->barrier[number]);
+    exec_cta_reset_barrier(cta, number);
 }
 
 /* --- warp-wide instructions --- */
@@ -117,6 +118,7 @@ static bool try_row(struct divergence_sync *sync, struct exec_context *cx, struc
         return false;
     if (exec_acts_on_row(insn->kind))
         exec_row_insn(cx, row, insn, going);
+    divergence_pass_row_sync(row, insn, going);
     sync->waiting[row->index] &= ~going;
     sync->released[row->index] |= going;
     return true;

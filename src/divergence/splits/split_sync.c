@@ -254,6 +254,8 @@ void divergence_split_synchronise(struct divergence_splits_hook *hook, struct di
         for (uint32_t i = 0; i < warp->n_rows && exec_acts_on_row(insn->kind); i++)
             if (taken[i])
                 exec_row_insn(splits->setup.cx, &warp->row[i], insn, taken[i]);
+        for (uint32_t i = 0; i < warp->n_rows; i++)
+            divergence_pass_row_sync(&warp->row[i], insn, taken[i]);
         split->group.pc++;
         divergence_split_run(hook, split);
     }
