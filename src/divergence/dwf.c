@@ -3,7 +3,7 @@
  * meet again only because the scheduler keeps them together (majority, pdprio, pc).
  *
  * Source: Fung et al. 2007 as described in Narasiman 2011, 4, and 2014, 3.2.1. With `lanes=free` threads may move to
- * other lanes (Malits 2012, 3.2).
+ * other lanes, and with `pool=diverged` the pool consists of threads that have diverged (both Malits 2012, 3.2).
  *
  * Ours:
  * - The pool consists of the warps that could issue. Warps with results in flight are not in it.
@@ -25,15 +25,17 @@
 #include "divergence/warp_pool/warp_pool.h"
 
 enum { LANES_AWARE, LANES_FREE };
+enum { POOL_ALL, POOL_DIVERGED };
 
 struct options {
-    uint32_t lanes;
+    uint32_t lanes, pool;
 };
 
 struct model {
     struct divergence_warp_pool pool;
     bool is_free;         /* threads may change lanes */
     bool retires_always;  /* not only where basic blocks begin */
+    bool only_diverged;   /* other warps keep their threads */
     uint32_t *next_block; /* by pc: the first instruction after it that begins a basic block */
     /* By pc: the warps that last began to run there, the youngest first. Some may have run past it, but not as far as
      * the next place where warps are compared. */
@@ -43,6 +45,8 @@ struct model {
 static const struct config_plugin_option option_table[] = {
     {"lanes", CONFIG_PLUGIN_CHOICE, offsetof(struct options, lanes), LANES_AWARE, 0, 0, "aware|free",
      "a thread keeps its lane, or takes any that is free"},
+    {"pool", CONFIG_PLUGIN_CHOICE, offsetof(struct options, pool), POOL_ALL, 0, 0, "all|diverged",
+     "the threads that join other warps: all, or those that have diverged"},
     {.name = NULL},
 };
 
@@ -57,6 +61,7 @@ static void *new_model(const struct divergence_setup *setup) {
     divergence_warp_pool_start(&model->pool, setup, sizeof(struct divergence_dynamic_warp));
     model->pool.carries = true;
     model->is_free = ((const struct options *)setup->options)->lanes == LANES_FREE;
+    model->only_diverged = ((const struct options *)setup->options)->pool == POOL_DIVERGED;
     model->retires_always = setup->machine->sm.pipeline != CONFIG_PIPELINE_SCOREBOARD;
     return model;
 }
@@ -110,8 +115,8 @@ static struct divergence_dynamic_warp *youngest_at(const struct model *model, ui
                                                    const struct divergence_dynamic_warp *self, uint64_t cycle) {
     const struct divergence_setup *setup = &model->pool.setup;
     for (struct divergence_dynamic_warp *warp = model->youngest[pc]; warp; warp = warp->older)
-        if (warp->group.pc == pc && warp != self && warp->mask && warp->group.status == DIVERGENCE_RUNS &&
-            !setup->host->is_in_flight(setup->sm, &warp->group, cycle))
+        if (warp->group.pc == pc && warp != self && warp->mask && (!model->only_diverged || warp->is_diverged) &&
+            warp->group.status == DIVERGENCE_RUNS && !setup->host->is_in_flight(setup->sm, &warp->group, cycle))
             return warp;
     return NULL;
 }
@@ -148,11 +153,13 @@ static void move_threads(const struct model *model, struct divergence_dynamic_wa
 }
 
 /* Threads of a retired warp, all with this next instruction, enter the pool. Those that find no room in another warp
- * stay in `own`, the retired warp, or form a new one if that is NULL. Returns true if `own` has been used. */
+ * stay in `own`, the retired warp, or form a new one if that is NULL. Returns true if `own` has been used.
+ * is_diverged: they have diverged. */
 static bool enter_pool(struct model *model, struct divergence_dynamic_warp *from, uint32_t mask, uint32_t pc,
-                       struct divergence_dynamic_warp *own, uint64_t cycle) {
+                       struct divergence_dynamic_warp *own, bool is_diverged, uint64_t cycle) {
     const struct divergence_setup *setup = &model->pool.setup;
-    struct divergence_dynamic_warp *youngest = youngest_at(model, pc, own, cycle);
+    struct divergence_dynamic_warp *youngest =
+        model->only_diverged && !is_diverged ? NULL : youngest_at(model, pc, own, cycle);
     if (youngest) {
         uint32_t before = mask;
         move_threads(model, youngest, from, &mask);
@@ -172,6 +179,7 @@ static bool enter_pool(struct model *model, struct divergence_dynamic_warp *from
         divergence_dynamic_warp_take(&model->pool, warp, NULL, from, mask);
     warp->mask = mask;
     set_running(model, warp, pc);
+    warp->is_diverged = is_diverged;
     divergence_dynamic_warp_show(warp);
     if (!own) {
         warp->group.passed = from->group.passed;
@@ -190,7 +198,7 @@ static void take_loose(struct model *model, uint64_t cycle) {
             uint32_t lane = (uint32_t)__builtin_ctz(left);
             divergence_dynamic_warp_put(&row, lane, threads->row, lane, threads->pc);
         }
-        enter_pool(model, &row, row.mask, threads->pc, NULL, cycle);
+        enter_pool(model, &row, row.mask, threads->pc, NULL, false, cycle);
     }
     pool->n_loose = 0;
 }
@@ -206,7 +214,7 @@ static void admit(void *user, struct divergence_block *block, uint64_t cycle) {
 /* All threads of the warp continue at group.pc: alone, or in another warp if one has room. */
 static void go_on(struct model *model, struct divergence_dynamic_warp *warp, uint64_t cycle) {
     set_running(model, warp, warp->group.pc);
-    if (is_full(model, warp))
+    if (is_full(model, warp) || (model->only_diverged && !warp->is_diverged))
         return;
     if (!model->retires_always) {
         const struct divergence_dynamic_warp *youngest = youngest_at(model, warp->group.pc, warp, cycle);
@@ -261,8 +269,14 @@ static void resume_together(struct model *model, struct divergence_dynamic_warp 
     uint32_t all = warp->mask;
     divergence_dynamic_warp_set_pcs(warp, warp->group.pc);
     warp->mask = 0;
-    if (!enter_pool(model, warp, all, warp->group.pc, warp, cycle))
+    if (!enter_pool(model, warp, all, warp->group.pc, warp, warp->is_diverged, cycle))
         divergence_warp_pool_leave(&model->pool, warp, true, cycle);
+}
+
+static bool has_several_paths(const struct divergence_dynamic_warp *warp) {
+    uint32_t there;
+    divergence_dynamic_warp_lowest(warp, warp->mask, &there);
+    return there != warp->mask;
 }
 
 /* The warp retires: its threads enter the pool, at each of their next instructions. */
@@ -277,11 +291,12 @@ static void resume(void *user, struct divergence_group *group, uint64_t cycle) {
     divergence_dynamic_warp_dismiss(warp);
     struct divergence_dynamic_warp *own = warp;
     uint32_t n_paths = 0, those, all = warp->mask;
+    bool is_diverged = warp->is_diverged || has_several_paths(warp);
     warp->mask = 0;
     for (uint32_t left = all; left; left &= ~those) {
         uint32_t pc = divergence_dynamic_warp_lowest(warp, left, &those);
         n_paths++;
-        if (enter_pool(model, warp, those, pc, own, cycle))
+        if (enter_pool(model, warp, those, pc, own, is_diverged, cycle))
             own = NULL;
     }
     model->pool.setup.counters->warp_splits += n_paths > 1;

@@ -112,6 +112,35 @@ static void both_ways_of_a_branch_join_what_they_find(void **state) {
     "ld.param.u64 %d, [data]; mov.u32 %r0, %tid.x; rem.u32 %r1, %r0, 5; setp.ne.u32 %p, %r1, 0; @%p exit;\n"           \
     "ld.global.u32 %r1, [%d]; add.u32 %r2, %r1, 1; ret; }\n" /* 5 6 7 */
 
+/* Both warps lose threads, and neither diverges before the branch: with pool=diverged they stay apart until then. */
+#define LOSES_THEN_BRANCHES                                                                                            \
+    PROGRAM_HEAD ".visible .entry k(.param .u64 threads) {\n.reg .pred %p; .reg .b32 %r<4>;\n"                         \
+                 "mov.u32 %r0, %tid.x; ld.param.u32 %r1, [threads]; shr.b32 %r1, %r1, %r0; and.b32 %r2, %r1, 1;\n"     \
+                 "setp.eq.u32 %p, %r2, 0; @%p exit;\n"                                       /* 4 5 */                 \
+                 "and.b32 %r2, %r1, 65536; setp.eq.u32 %p, %r2, 0; @%p bra OTHER;\n"         /* 6 7 8 */               \
+                 "add.u32 %r2, %r0, 1; bra JOIN; OTHER: add.u32 %r2, %r0, 2; JOIN: ret; }\n" /* 9 10, 11, 12 */
+
+static void a_pool_of_diverged_threads_leaves_the_others_in_their_warps(void **state) {
+    (void)state;
+    enum { IFS = 8, THEN = 9, OTHER = 11, JOIN = 12 };
+    struct fixture *f =
+        start("dwf:lanes=free,pool=diverged", LOSES_THEN_BRANCHES,
+              &(struct fixture_shape){.block = 8, .warp_size = 4, .n_slots = 8}, 0b00010001u << 16 | 0b00110011u);
+    steps(f, 0, IFS);
+    steps(f, 1, IFS);
+    expect(f, 0, IFS, 0b0011); /* with pool=all, the second would have joined it at pc 6 */
+    expect(f, 1, IFS, 0b0011);
+    steps(f, 0, 1);
+    expect(f, 0, THEN, 0b0001);
+    expect(f, 2, OTHER, 0b0010);
+    steps(f, 1, 1); /* both sides find a partner that has diverged too */
+    expect(f, 0, THEN, 0b0011);
+    expect(f, 2, OTHER, 0b0011);
+    assert_null(f->sm[0].slot[1].group);
+    fixture_run(f);
+    fixture_close(f);
+}
+
 static void waits_ten(void *user, const struct divergence_group *group, uint32_t pc, uint32_t mask,
                       uint32_t delay[EXEC_LANES]) {
     (void)user, (void)group, (void)pc;
@@ -289,6 +318,7 @@ int main(void) {
         cmocka_unit_test(with_free_lanes_the_same_gives_1111),
         cmocka_unit_test(only_the_youngest_warp_is_tried),
         cmocka_unit_test(both_ways_of_a_branch_join_what_they_find),
+        cmocka_unit_test(a_pool_of_diverged_threads_leaves_the_others_in_their_warps),
         cmocka_unit_test(a_warp_with_a_load_in_flight_is_not_joined),
         cmocka_unit_test(on_a_scoreboard_machine_warps_are_compared_where_blocks_begin),
         cmocka_unit_test(on_a_scoreboard_machine_a_warp_does_not_wait_in_vain),

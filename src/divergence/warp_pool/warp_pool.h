@@ -21,6 +21,7 @@ struct divergence_dynamic_warp {
     struct divergence_dynamic_warp *older, *younger; /* in that list */
     uint32_t number;                                 /* in pool->live */
     bool is_together; /* dwf: it retires with one pc for all threads, that of the group */
+    bool is_diverged; /* dwf: its threads have diverged since they began, or since a barrier */
     bool is_queued;
 };
 
