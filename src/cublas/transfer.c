@@ -34,6 +34,8 @@ static cublasStatus_t copy_matrix(bool is_to_device, int64_t rows, int64_t cols,
                                   int64_t from_ld, void *to, int64_t to_ld, CUstream stream, bool waits) {
     if (rows < 0 || cols < 0 || bytes <= 0 || from_ld <= 0 || to_ld <= 0)
         return CUBLAS_STATUS_INVALID_VALUE;
+    if (from_ld < rows || to_ld < rows) /* even of a single column */
+        return CUBLAS_STATUS_MAPPING_ERROR;
     return copy(is_to_device ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE, from, from_ld * bytes,
                 is_to_device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST, to, to_ld * bytes, rows * bytes, cols, stream,
                 waits);

@@ -30,6 +30,10 @@ static void need(int line, const char *what, int status) {
             fprintf(stderr, "line %d: not true: %s\n", __LINE__, #condition);                                          \
     } while (0)
 
+/* Whether the libraries are NVIDIA's, on a card: then the argument is "card". They lack some products that ours have.
+ */
+static inline int is_on_card(int argc, char **argv) { return argc > 1 && !strcmp(argv[1], "card"); }
+
 /* The end of main(). */
 static inline int finish(const char *name) {
     printf("%s: %d checks, %d failures\n", name, n_checks, n_failures);

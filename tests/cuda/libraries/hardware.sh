@@ -24,6 +24,6 @@ for name in products vectors matrices legacy random light; do
         "$nvcc" -x cu "$name.c" -o "$work/$name" ${libraries[$name]} && program=$work/$name
     fi
     echo "== $name" >>"$output"
-    "$program" print >>"$output" 2>&1 || { echo "$name: exit status $?" >>"$output" && status=1; }
+    "$program" card >>"$output" 2>&1 || { echo "$name: exit status $?" >>"$output" && status=1; }
 done
 exit $status

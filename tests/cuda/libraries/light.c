@@ -184,7 +184,7 @@ static void test_backward(uint32_t epilogue) {
         EXPECT(near(gradient[i], sums[i], sizes[i]));
 }
 
-static void test_gradient_of_b(void) {
+static void test_gradient_of_b(void) { /* NVIDIA's library has it for other layouts only */
     if (!run(BGRADB, 0, 1, 1, 0))
         return;
     from_device(gradient, on_gradient, sizeof(gradient));
@@ -197,7 +197,6 @@ static void test_gradient_of_b(void) {
 }
 
 int main(int argc, char **argv) {
-    (void)argv;
     for (int i = 0; i < M * K * BATCHES; i++)
         a[i] = (float)next_number();
     for (int i = 0; i < K * N * BATCHES; i++)
@@ -226,7 +225,8 @@ int main(int argc, char **argv) {
     test_backward(DGELU);
     test_forward(RELU | AUX | BIAS, 0, 1, 1, 0);
     test_backward(DRELU_BGRAD);
-    test_gradient_of_b();
+    if (!is_on_card(argc, argv))
+        test_gradient_of_b();
     if (argc > 1)
         printf("d %.9g %.9g %.9g, gradient %.9g\n", d[0], d[1], d[M * N - 1], gradient[0]);
     cublasLtMatmulDesc_t matmul;

@@ -179,7 +179,8 @@ static void test_transfers(void) {
     EXPECT(back[0] == 1 && back[1] == 0 && back[2] == 4 && back[4] == 7);
     EXPECT(cublasSetVector(3, 0, line, 1, memory, 1) == CUBLAS_STATUS_INVALID_VALUE);
     EXPECT(cublasSetMatrix(5, 1, sizeof(int), from, 0, memory, 5) == CUBLAS_STATUS_INVALID_VALUE);
-    NEED(cublasSetMatrix(5, 1, sizeof(int), from, 1, memory, 1)); /* one column has no distance to the next */
+    EXPECT(cublasSetMatrix(5, 1, sizeof(int), from, 4, memory, 5) == CUBLAS_STATUS_MAPPING_ERROR);
+    EXPECT(cublasGetMatrix(5, 1, sizeof(int), memory, 5, to, 4) == CUBLAS_STATUS_MAPPING_ERROR);
     NEED(cudaFree(memory));
 }
 
