@@ -410,6 +410,14 @@ struct exec_async {
     uint32_t mbarrier[EXEC_LANES];
 };
 
+/* Without cycles, a loop that waits for the clock would execute as many instructions as it should wait cycles. If one
+ * instruction reads the clock again and again, with few instructions in between, the clock advances faster and faster,
+ * by up to `max_step` a reading. max_step is 0 where time is exact. */
+struct exec_spin {
+    const struct exec_insn *reader; /* the last instruction that read the clock */
+    uint64_t read_at, step, max_step;
+};
+
 /* Everything that act() may read. For a contiguous bundle `row` is its row. For a scattered one `row` is NULL and
  * `threads` (scattered.h) execute. */
 struct exec_context {
@@ -417,7 +425,8 @@ struct exec_context {
     const struct exec_grid *grid;
     struct exec_row *row;
     const struct exec_threads *threads;
-    uint64_t time;                /* for clock registers: cycles, or instructions executed in functional mode */
+    uint64_t time;                /* for clock registers: cycles; a count of instructions in functional mode */
+    struct exec_spin spin;        /* functional mode: of loops that wait for the clock */
     struct exec_fault fault;      /* its lane is one of `row` or, if that is NULL, of `threads` */
     uint64_t address[EXEC_LANES]; /* of the last memory instruction, per active lane: generic or space-relative */
     struct exec_span span;        /* of the addresses of the last ld or st, if all lanes were active */

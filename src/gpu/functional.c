@@ -26,6 +26,7 @@ enum {
     SPIN_AFTER = 200000, /* instructions while diverged before a small loop counts as spinning */
     SPIN_TURN = 500,     /* a spinning row's turn, and the instructions after which it counts as spinning again */
     SPIN_LOOP = 64,      /* instructions in a spinning loop, at most */
+    CLOCK_STEP = 4096,   /* what the clock advances in an instruction, at most */
 };
 
 /* The engine's state of a row in addition to its stack. */
@@ -340,7 +341,9 @@ bool gpu_run_functional(struct gpu *gpu, const struct exec_grid *grid, struct st
     engine->error = error;
     engine->cx.grid = grid;
     engine->cx.lanes = exec_level_table();
-    engine->cx.time = gpu->totals.warp_instructions;
+    /* Later than every reading of earlier launches, in which no instruction took longer than CLOCK_STEP. */
+    engine->cx.time = gpu->totals.warp_instructions * CLOCK_STEP;
+    engine->cx.spin.max_step = CLOCK_STEP - 1;
     engine->n_rows = (n_threads + EXEC_LANES - 1) / EXEC_LANES;
     engine->n_blocks = exec_shape_blocks(&grid->shape);
     gpu_progress_start(&engine->progress);

@@ -132,6 +132,29 @@ static void an_endless_loop_ends_at_the_limit(void **state) {
     gpu_free(bench.gpu);
 }
 
+/* The limit of instructions is far below the time that the kernel waits. The second launch starts no earlier than the
+ * first has ended. */
+static void a_functional_kernel_that_waits_for_the_clock_ends_soon(void **state) {
+    (void)state;
+    struct bench bench;
+    uint64_t before = 0;
+    load(&bench, HEAD ".visible .entry k(.param .u64 p)\n{\n.reg .pred %p;\n.reg .b64 %a, %first, %now, %past;\n"
+                      "ld.param.u64 %a, [p];\nmov.u64 %first, %clock64;\n"
+                      "AGAIN:\nmov.u64 %now, %clock64;\nsub.u64 %past, %now, %first;\n"
+                      "setp.lt.u64 %p, %past, 10000000;\n@%p bra AGAIN;\n"
+                      "st.global.v2.u64 [%a], {%first, %now};\nret;\n}\n");
+    uint64_t buffer = gpu_malloc(bench.gpu, 16, 256);
+    const uint64_t *times = (const uint64_t *)(const void *)gpu_host(bench.gpu, buffer, 16);
+    bench.launch.parameters = &buffer;
+    bench.launch.parameter_bytes = sizeof buffer;
+    for (int i = 0; i < 2; i++) {
+        assert_true(gpu_launch(bench.gpu, &bench.launch, &bench.error));
+        assert_true(times[0] >= before && times[1] - times[0] >= 10000000 && times[1] - times[0] < 10005000);
+        before = times[1];
+    }
+    gpu_free(bench.gpu);
+}
+
 /* Lowering a kernel takes longer than a short launch. */
 static void a_kernel_is_lowered_at_its_first_timed_launch(void **state) {
     (void)state;
@@ -158,6 +181,7 @@ int main(void) {
         cmocka_unit_test(instructions_lanes_and_divergence_are_counted),
         cmocka_unit_test(a_fault_names_kernel_block_thread_line_and_address),
         cmocka_unit_test(an_endless_loop_ends_at_the_limit),
+        cmocka_unit_test(a_functional_kernel_that_waits_for_the_clock_ends_soon),
         cmocka_unit_test(a_kernel_is_lowered_at_its_first_timed_launch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,9 +1,26 @@
 /* Runs one instruction on a row, in place. scattered.c and carried.c run the same functions on threads of any rows. */
 #include "exec/run/run.h"
 
+enum { SPIN_LOOP = 16 }; /* instructions in a loop that waits for the clock, at most */
+
+/* A row runs many instructions before the next row has its turn, so readings that are close together are of one row. */
+static void advance_clock(struct exec_context *cx, const struct exec_insn *insn) {
+    struct exec_spin *spin = &cx->spin;
+    bool is_again = spin->reader == insn && cx->time - spin->read_at <= SPIN_LOOP;
+    spin->step = is_again ? 2 * spin->step + 1 : 0;
+    if (spin->step > spin->max_step)
+        spin->step = spin->max_step;
+    cx->time += spin->step;
+    spin->reader = insn;
+    spin->read_at = cx->time;
+}
+
 void exec_row_insn(struct exec_context *cx, struct exec_row *row, const struct exec_insn *insn, uint32_t mask) {
-    if (insn->flags & EXEC_FLAG_READS_CLOCK)
+    if (insn->flags & EXEC_FLAG_READS_CLOCK) {
+        if (cx->spin.max_step)
+            advance_clock(cx, insn);
         exec_refresh_clock(cx, row);
+    }
     struct exec_operands o;
     o.mask = mask;
     o.imm = insn->imm;
