@@ -240,15 +240,16 @@ struct cuda_state {
     char *results_path; /* HEDDLE_RESULTS; NULL: nothing is written */
     char *threads_path; /* results_path and ".threads" */
     struct gpu *gpu;
-    struct cuda_table objects;              /* by handle */
-    struct cuda_table allocations;          /* by device address */
-    struct cuda_table host_memory;          /* CUDA_MEMORY_HOST and _MANAGED allocations by host address */
-    struct cuda_table textures;             /* by handle in struct gpu */
-    struct cuda_table ranges;               /* reserved addresses, by the first: uint64_t bytes */
-    struct cuda_table mappings;             /* struct cuda_mapping by address */
-    unsigned n_registered;                  /* allocations that are memory of the program */
-    struct cuda_table graph_blocks;         /* memory of graphs, by address: graph_memory.c */
-    uint64_t graph_bytes, graph_bytes_high; /* of it, allocated now, and at most so far */
+    struct cuda_table objects;                   /* by handle */
+    struct cuda_table allocations;               /* by device address */
+    struct cuda_table host_memory;               /* CUDA_MEMORY_HOST and _MANAGED allocations by host address */
+    struct cuda_table textures;                  /* by handle in struct gpu */
+    struct cuda_table ranges;                    /* reserved addresses, by the first: uint64_t bytes */
+    struct cuda_table mappings;                  /* struct cuda_mapping by address */
+    unsigned n_registered;                       /* allocations that are memory of the program */
+    struct cuda_table graph_blocks;              /* memory of graphs, by address: graph_memory.c */
+    uint64_t graph_bytes;                        /* of it, allocated now */
+    uint64_t graph_bytes_held, graph_bytes_high; /* allocated or kept for the next launch, and at most so far */
     CUlaunchAttributeValue stream_attribute[CUDA_STREAM_ATTRIBUTES]; /* of the default stream */
     uint64_t next_id;
     uint64_t peak_bytes;

@@ -42,7 +42,12 @@ CUresult cuda_capture_host(struct cuda_call *call, struct cuda_capture *capture,
 
 CUresult cuda_capture_allocation(struct cuda_call *call, struct cuda_capture *capture, CUdeviceptr *address,
                                  uint64_t bytes) {
-    struct CUgraphNode_st reserved = {.memory = 0};
+    struct CUgraph_st *graph = capture->graph;
+    struct CUgraphNode_st reserved = {.graph = graph};
+    if (graph->n_nodes) { /* as in record() */
+        reserved.dependency = &graph->node[graph->n_nodes - 1];
+        reserved.n_dependencies = 1;
+    }
     CUresult result = address ? cuda_graph_reserve(call, &reserved, bytes) : CUDA_ERROR_INVALID_VALUE;
     if (result != CUDA_SUCCESS)
         return result;

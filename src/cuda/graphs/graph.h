@@ -24,7 +24,7 @@ struct CUgraphNode_st {
     struct CUgraphNode_st *original; /* of a clone: the node it was made from, which may no longer exist */
     struct CUgraphNode_st **dependency;
     size_t n_dependencies;
-    bool is_placed; /* while nodes are put in order */
+    bool is_placed; /* a mark, while nodes are put in order or compared with others */
     uint64_t end;   /* of its work in the last launch, on the device's timeline */
     union {
         struct cuda_kernel_work kernel; /* parameters: own memory */

@@ -3,7 +3,11 @@
  * The address of an allocation is fixed when its node is added, and every launch of the graph allocates there again. So
  * the block of device memory is reserved when the node is added, and kept while the node or any copy of it exists.
  * Allocating and freeing only make the block known or unknown to the other functions of the API. A kernel that uses a
- * block while it is not allocated is therefore not caught. */
+ * block while it is not allocated is therefore not caught.
+ *
+ * An allocation takes the address of an earlier one of the same graph and size that is always freed before. The
+ * attributes of the API show the physical memory that a driver would hold: launches take freed memory again, and
+ * cuDeviceGraphMemTrim returns the rest. */
 #include "cuda/graphs/graph.h"
 
 #include <stdlib.h>
@@ -30,7 +34,51 @@ static void release_if_unused(struct cuda_state *state, struct cuda_graph_block 
 
 /* ---- The life of a block ---------------------------------------------------------------------------------------- */
 
+/* Marks the nodes that always run before the node. */
+static void mark_earlier(const struct CUgraphNode_st *node) {
+    for (size_t i = 0; i < node->n_dependencies; i++)
+        if (!node->dependency[i]->is_placed) {
+            node->dependency[i]->is_placed = true;
+            mark_earlier(node->dependency[i]);
+        }
+}
+
+/* Whether the graph frees the block as often as it allocates it, each time in a marked node. */
+static bool is_always_free(const struct CUgraph_st *graph, CUdeviceptr address) {
+    size_t n_allocated = 0, n_freed = 0;
+    for (size_t i = 0; i < graph->n_nodes; i++) {
+        const struct CUgraphNode_st *node = graph->node[i];
+        n_allocated += node->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC && node->memory == address;
+        n_freed += node->type == CU_GRAPH_NODE_TYPE_MEM_FREE && node->memory == address && node->is_placed;
+    }
+    return n_freed == n_allocated;
+}
+
+/* Finds a block of the graph that the node can use again. */
+static struct cuda_graph_block *find_free_block(const struct cuda_call *call, const struct CUgraphNode_st *node,
+                                                uint64_t bytes) {
+    const struct CUgraph_st *graph = node->graph;
+    for (size_t i = 0; i < graph->n_nodes; i++)
+        graph->node[i]->is_placed = false;
+    mark_earlier(node);
+    for (size_t i = 0; i < graph->n_nodes; i++) {
+        const struct CUgraphNode_st *other = graph->node[i];
+        if (other->type != CU_GRAPH_NODE_TYPE_MEM_FREE || !other->is_placed)
+            continue;
+        struct cuda_graph_block *block = find_block(call->state, other->memory);
+        if (block && block->bytes == bytes && is_always_free(graph, block->address))
+            return block;
+    }
+    return NULL;
+}
+
 CUresult cuda_graph_reserve(struct cuda_call *call, struct CUgraphNode_st *node, uint64_t bytes) {
+    struct cuda_graph_block *freed = find_free_block(call, node, bytes);
+    if (freed) {
+        freed->n_nodes++;
+        node->memory = freed->address;
+        return CUDA_SUCCESS;
+    }
     uint64_t address = bytes ? gpu_malloc(call->gpu, bytes, CUDA_ALLOCATION_ALIGNMENT) : 0;
     if (!address)
         return bytes ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_INVALID_VALUE;
@@ -79,9 +127,12 @@ CUresult cuda_graph_run_allocation(struct cuda_call *call, const struct CUgraphN
     };
     block->allocation = allocation;
     cuda_table_put(&call->state->allocations, block->address, allocation);
-    call->state->graph_bytes += block->bytes;
-    if (call->state->graph_bytes_high < call->state->graph_bytes)
-        call->state->graph_bytes_high = call->state->graph_bytes;
+    struct cuda_state *state = call->state;
+    state->graph_bytes += block->bytes;
+    if (state->graph_bytes_held < state->graph_bytes)
+        state->graph_bytes_held = state->graph_bytes;
+    if (state->graph_bytes_high < state->graph_bytes_held)
+        state->graph_bytes_high = state->graph_bytes_held;
     return CUDA_SUCCESS;
 }
 
@@ -133,10 +184,11 @@ CUresult cuGraphMemFreeNodeGetParams(CUgraphNode handle, CUdeviceptr *address) {
     return CUDA_SUCCESS;
 }
 
-/* Blocks are released when their nodes are destroyed. */
+/* Blocks are released when their nodes are destroyed. Only the numbers change here. */
 CUresult cuDeviceGraphMemTrim(CUdevice device) {
-    CUDA_CALL call = cuda_enter_device(device);
-    return call.result;
+    CUDA_ENTER(call, cuda_enter_device(device));
+    call.state->graph_bytes_held = call.state->graph_bytes;
+    return CUDA_SUCCESS;
 }
 
 CUresult cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attribute, void *value) {
@@ -144,7 +196,7 @@ CUresult cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr
     if (!value || (unsigned)attribute > CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH)
         return CUDA_ERROR_INVALID_VALUE;
     bool is_mark = attribute == CU_GRAPH_MEM_ATTR_USED_MEM_HIGH || attribute == CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH;
-    *(cuuint64_t *)value = is_mark ? call.state->graph_bytes_high : call.state->graph_bytes;
+    *(cuuint64_t *)value = is_mark ? call.state->graph_bytes_high : call.state->graph_bytes_held;
     return CUDA_SUCCESS;
 }
 
@@ -154,6 +206,6 @@ CUresult cuDeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr
     if (!value || *(cuuint64_t *)value ||
         (attribute != CU_GRAPH_MEM_ATTR_USED_MEM_HIGH && attribute != CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH))
         return CUDA_ERROR_INVALID_VALUE;
-    call.state->graph_bytes_high = call.state->graph_bytes;
+    call.state->graph_bytes_high = call.state->graph_bytes_held;
     return CUDA_SUCCESS;
 }
