@@ -34,12 +34,15 @@ list "${files[@]:0:2}" >"$folder/two.json"
 printf 'workload,size,cycles\nvecadd,small,1000\nreduction,small,9000\nbfs,small,20000\n' >"$folder/card.csv"
 "$HEDDLE_COMMAND" validate h200 --recording "$folder/card.csv" --set sm.count=8 -q --csv "$folder/validate.csv" --html "$folder/validate.html"
 "$HEDDLE_COMMAND" report tests/web/names.json -o "$folder/kernels.html"
+"$HEDDLE_COMMAND" run histogram --size small -m h200 -q --html "$folder/h200.html" >"$folder/out"
+
 add "$folder/page.html" "$folder/results.json" check.js >"$folder/check.html"
 add "$folder/validate.html" "$folder/validate.csv" validation.js >"$folder/validation.html"
 add "$folder/compare.html" "$folder/compared.json" baseline.js >"$folder/compared.html"
 add "$folder/two.html" "$folder/two.json" baseline.js >"$folder/baseline.html"
 add "$folder/kernels.html" tests/web/names.json names.js >"$folder/names.html"
 add "$folder/compare.html" tests/web/names.json panels.js >"$folder/panels.html"
+add "$folder/h200.html" tests/web/names.json card.js >"$folder/card.html"
 
 show check 1300
 show check 500
@@ -48,4 +51,5 @@ show compared 1300
 show baseline 1300
 show names 1000
 show panels 1300
+show card 1000
 ((failures == 0))

@@ -95,9 +95,6 @@
     cells[3].dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
     await settle();
     ok("and the keyboard opens a run there", document.getElementById("run-title").textContent.includes(runs[3].program));
-    const histogram = runs[cells[3].dataset.run];
-    const idle = histogram.kernels[0].samples.row_accesses.flat().every((n) => n === 0);
-    ok("charts whose values are all 0 are named and not drawn", !idle || document.querySelector("#time .zero").textContent.includes("DRAM channels over time"));
   } catch (error) {
     ok(`no exception: ${error.stack}`, false);
   }

@@ -27,7 +27,7 @@ export function columns(parts, width) {
   const sides = [[], []];
   const heights = [0, 0];
   for (const part of drawn) {
-    const side = heights[1] < heights[0] ? 1 : 0;
+    const side = sides[0].length && heights[1] <= heights[0] ? 1 : 0;
     sides[side].push(part);
     heights[side] += heightOf(part);
   }

@@ -3,7 +3,7 @@
 import * as Plot from "@observablehq/plot";
 import { h, format, short, tip, hideTip } from "./dom.js";
 
-export const palette = ["#4269d0", "#efb118", "#ff725c", "#6cc5b0", "#a463f2", "#3ca951", "#ff8ab7", "#9c6b4e", "#97bbf5", "#9498a0"];
+export const palette = ["#4269d0", "#efb118", "#ff725c", "#6cc5b0", "#a463f2", "#3ca951", "#ff8ab7", "#9c6b4e", "#97bbf5", "#9498a0", "#b83b5e", "#1f7a6d", "#c9b458", "#5d4a9e", "#e8946a", "#3a4a66"];
 
 export function colorOf(names) {
   return new Map(names.map((name, i) => [name, palette[i % palette.length]]));

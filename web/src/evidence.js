@@ -3,7 +3,7 @@ import { stallsOf } from "./lines.js";
 
 const byStalls = { title: "Lines that wait most", note: "share of the cycles in which warps waited; a warp waits at the line that it will issue next", column: "stalls", isStalls: true, of: stallsOf };
 
-const byTraffic = { title: "Lines that fetch most", note: "requests that missed the L1", column: "misses", of: (l) => l.misses ?? 0, detailName: "lines per access", detail: (l) => (l.accesses ? (l.requests / l.accesses).toFixed(1) : "") };
+const byTraffic = { title: "Lines that fetch most", note: "requests that missed the L1", column: "misses", of: (l) => l.misses ?? 0, detailName: "sectors per request", detail: (l) => (l.accesses ? ((l.sectors ?? l.requests) / l.accesses).toFixed(1) : "") };
 
 const byLostLanes = { title: "Lines that lose most lanes", note: "lanes of issued instructions that did no work", column: "lost lanes", of: (l) => 32 * l.executed - l.active_lanes, detailName: "lanes of 32", detail: (l) => (l.active_lanes / l.executed).toFixed(1) };
 

@@ -44,7 +44,7 @@ function axisOf(values, isLines) {
   return { domain: low > 0.6 * high ? [low - 0.05 * (high - low), high] : [Math.min(0, low), high] };
 }
 
-function panel(experiment, measure, name, values, axis, width, height, onselect) {
+function panel(experiment, measure, name, values, axis, width, height, onselect, entries) {
   const { x, group } = axesOf(experiment);
   const xs = points(values, x);
   const bars = group ? points(values, group) : [measure.name];
@@ -59,7 +59,7 @@ function panel(experiment, measure, name, values, axis, width, height, onselect)
     ? lines({ ...options, data: isNumeric ? data.map((d) => ({ ...d, x: asNumber(d.x) })) : data, points: isNumeric ? numbers : xs, pointNames: xs, xLabel: x, isNumeric })
     : groupedBars({ ...options, data, groups: xs, bars, xLabel: x });
   const [columns, rows] = tableOf(values, measure.name);
-  return chart(name || measure.title, axis.isCut ? "the axis does not begin at 0" : null, picture, columns, rows);
+  return chart(name || measure.title, axis.isCut ? "the axis does not begin at 0" : null, picture, columns, rows, entries);
 }
 
 /** The names of the bars or lines of all panels. */
@@ -69,7 +69,7 @@ function legendOf(experiment, values) {
   const colors = colorOf(bars);
   const entries = bars.length > 1 ? bars.map((bar) => ({ name: bar, color: colors.get(bar) })) : [];
   if (values.some((v) => typeof v.paper === "number")) entries.push({ name: "the paper's number", paper: true });
-  return entries.length ? legend(entries) : null;
+  return entries;
 }
 
 /** A figure whose measures are parts of a whole, one bar for each point. */
@@ -134,8 +134,9 @@ export function figure(experiment, width, onselect, keeps) {
     const axis = axisOf(own, isLines);
     canCut ||= !isLines && (axis.canCut || (hasOwnScales && [...split.values()].some((some) => axisOf(some, false).canCut)));
     hasPanels ||= split.size > 1;
-    const list = [...split].map(([name, some]) => panel(experiment, measure, name, some, hasOwnScales ? axisOf(some, isLines) : axis, half, split.size > 1 ? 200 : undefined, onselect));
-    if (list.length) panels.push(h("div", {}, split.size > 1 ? h("h3", {}, measure.title) : null, legendOf(experiment, own), h("div", { class: split.size > 1 ? "grid" : null }, list)));
+    const entries = legendOf(experiment, own);
+    const list = [...split].map(([name, some]) => panel(experiment, measure, name, some, hasOwnScales ? axisOf(some, isLines) : axis, half, split.size > 1 ? 200 : undefined, onselect, split.size > 1 ? null : entries));
+    if (list.length) panels.push(h("div", {}, split.size > 1 ? [h("h3", {}, measure.title), entries.length ? legend(entries) : null] : null, h("div", { class: split.size > 1 ? "grid" : null }, list)));
   }
   card.append(...panels.map((p) => h("div", { style: "margin-bottom:1rem" }, p)));
   if (hasPanels || canCut)

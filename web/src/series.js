@@ -104,7 +104,7 @@ function lineMap(run, samples, time) {
 }
 
 const placeIn = (line) => line.source_line ?? line.line;
-export const nameOf = (line) => (line.file ? `${line.file.split("/").pop()}:${line.source_line}` : `PTX ${line.line}`);
+export const nameOf = (line) => (!line.file ? `PTX ${line.line}` : `${line.file.split("/").pop()}${line.source_line ? `:${line.source_line}` : ", no line"}`);
 
 /** Where the SM cycles of each interval went: one row of [active, stalls...] per sample. */
 export function stallAreas(samples, time, width, height) {

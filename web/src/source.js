@@ -14,8 +14,7 @@ const columns = [
   { key: "executed", name: "executed", title: "instructions issued", value: (l) => l.executed, show: format },
   { key: "lanes", name: "lanes", title: "mean number of active lanes", value: (l) => (l.executed ? l.active_lanes / l.executed : 0), show: (v) => v.toFixed(1) },
   { key: "diverged", name: "diverged", title: "branches at which the threads of a warp went different ways", value: (l) => l.diverged ?? 0, show: (v) => (v ? format(v) : ""), isOptional: true },
-  { key: "requests", name: "lines per access", title: "cache lines that an access to memory touches", value: (l) => (l.accesses ? l.requests / l.accesses : 0), show: (v) => (v ? v.toFixed(1) : ""), isTimed: true, isOptional: true },
-  { key: "sectors", name: "sectors per request", title: "sectors of 32 bytes that a request to the L1 touches", value: (l) => (l.requests && l.sectors ? l.sectors / l.requests : 0), show: (v) => (v ? v.toFixed(1) : ""), isTimed: true, isOptional: true },
+  { key: "sectors", name: "sectors per request", title: "sectors of 32 bytes that an access to memory touches; 4 is the least for 32 neighbouring words", value: (l) => (l.accesses && l.sectors ? l.sectors / l.accesses : 0), show: (v) => (v ? v.toFixed(1) : ""), isTimed: true, isOptional: true },
   { key: "misses", name: "misses", title: "share of the requests that the L1 had to fetch", value: (l) => (l.requests ? l.misses / l.requests : -1), show: (v) => (v < 0 ? "" : percent(v)), isTimed: true, isOptional: true },
   { key: "conflicts", name: "bank conflicts", title: "passes of shared memory beyond those that as many bytes need", value: (l) => l.bank_conflicts ?? 0, show: (v) => (v ? format(v) : ""), isTimed: true, isOptional: true },
 ];

@@ -116,9 +116,10 @@ export function whyView(model, run, width, half) {
   if (!others.length || !isTimed(run) || !run.total.sm_cycles) return null;
   const a = otherOf(run, others);
   const parts = differences(a, run);
+  const byLaunch = launchTable(a, run);
   return h("section", { id: "why" },
     h("header", { class: "controls", style: "margin:1rem 0 .3rem" }, h("h3", {}, run.total.cycles <= a.total.cycles ? "Why it is faster" : "Why it is slower"),
       select("than", others.map((r) => ({ value: String(r.id), name: r.target })), String(a.id), (id) => set({ against: id }))),
     h("p", { "data-why": "" }, sentence(a, run, parts)),
-    columns([parts.length ? waterfall(a, run, parts, half) : null, launchTable(a, run)], width), lineTable(a, run));
+    columns([parts.length ? waterfall(a, run, parts, byLaunch ? half : width) : null, byLaunch], width), lineTable(a, run));
 }
