@@ -1,6 +1,9 @@
 /* The `heddle` command: its subcommands and the list of them. */
 #pragma once
 
+#include <jansson.h>
+
+#include "base/arena.h"
 #include "command/command.h"
 #include "command/options.h"
 
@@ -24,6 +27,10 @@ int cli_import(int argc, char **argv);
 int cli_query(int argc, char **argv);
 int cli_cost(int argc, char **argv);
 int cli_help(int argc, char **argv);
+
+/* read_results.c: reads a store, of which only the runs that meet `where`, or the --json output of a command: a run, a
+ * comparison, or an array of experiments. Returns NULL after one line. */
+json_t *cli_read_results(const char *path, const char *where, struct base_arena *arena);
 
 /* Every command, in the order of the help. */
 extern const struct command *const cli_commands[];

@@ -8,16 +8,19 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "command/output.h"
+#include "experiment/stored_runs.h"
 #include "program/html.h"
 #include "program/program_options.h"
 #include "program/progress.h"
+#include "report/why.h"
 #include "sched/sched.h"
 
 struct compare_options {
     struct command_words machines, schedulers, divergence;
     struct command_machine_options machine; /* the options for all machines */
     struct program_options program;
-    bool is_quiet, is_verbose;
+    bool is_quiet, is_verbose, explains;
+    const char *where;
     unsigned color;
     uint64_t threads, max_cycles, max_instructions;
     double timeout_seconds;
@@ -42,6 +45,10 @@ static const struct command_option options[] = {
     {"--csv", 0, COMMAND_TEXT, "FILE|-", "write the totals as CSV, a line for each run", FIELD(csv), 0, 0},
     PROGRAM_HTML_ROW(FIELD(html)),
     PROGRAM_MAX_CYCLES_ROW(FIELD(max_cycles)),
+    {"--why", 0, COMMAND_FLAG, NULL, "explain each difference by cause, launch and source line, which it records",
+     FIELD(explains), 0, 0},
+    {"--where", 0, COMMAND_TEXT, "SQL", "of a store of results, only the runs that meet this expression", FIELD(where),
+     0, 0},
     {"--timeout", 0, COMMAND_SECONDS, "S", "stop a single run after S seconds", FIELD(timeout_seconds), 0, 0},
     {"--max-instructions", 0, COMMAND_NUMBER, "N", "stop when a warp of a launch has executed about N instructions",
      FIELD(max_instructions), 1, INT64_MAX},
@@ -53,7 +60,7 @@ static const struct command_option options[] = {
 const struct command cli_compare_command = {
     .name = "compare",
     .summary = "run programs under several schedulers, divergence models or machines, in one table",
-    .usage = "compare PROGRAM... [options] [-- program arguments]",
+    .usage = "compare PROGRAM...|RESULTS... [options] [-- program arguments]",
     .text = "PROGRAM is as for 'heddle run'; the words after -- go to each of them. Every combination of the\n"
             "schedulers, divergence models and machines that are given is run, and the first row of a program\n"
             "is what its other rows are compared with. When nothing is given that makes more than one row,\n"
@@ -63,6 +70,13 @@ const struct command cli_compare_command = {
             "Runs go on side by side, each with memory of its own; --threads says how many, and the output is\n"
             "the same for any number. Where standard input is a file, every run reads all of it; otherwise\n"
             "there is nothing to read.\n"
+            "\n"
+            "RESULTS are files that run or compare wrote with --json, or stores of results. Then nothing is run:\n"
+            "the runs in them are compared.\n"
+            "\n"
+            "A comparison of two runs ends with the causes of their difference: cycles of issue, of idle lanes\n"
+            "(divergence), of each stall, before the launch has started (start), without a block (unused) and\n"
+            "after the last block (tail). They add up to the difference. With --why, so does every comparison.\n"
             "\n"
             "SIMD is the share of active lanes. The next columns say where the cycles of all SMs went: an\n"
             "instruction issued (active), or none did, because warps waited for memory (memory), for a result\n"
@@ -74,6 +88,8 @@ const struct command cli_compare_command = {
                 "  heddle compare bfs matmul reduction -s lrr -s gto -s two-level:group=8\n"
                 "  heddle compare bfs nn ray -d \"stack dws tbc\" --html models.html\n"
                 "  heddle compare bfs -m \"gtx480 narasiman2011\" --json bfs.json\n"
+                "  heddle compare bfs -s \"lrr gto\" --why\n"
+                "  heddle compare before.json after.json\n"
                 "  heddle compare ./myapp -s \"lrr gto\" -- --its-own-option\n",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
@@ -153,7 +169,8 @@ static int choose_targets(struct compare *compare) {
         struct program_target *target = &compare->target[compare->n_targets];
         status = program_make_target(target, &machine, schedulers.item[i / divergence.count % schedulers.count],
                                      divergence.item[i % divergence.count], given->max_cycles, &compare->arena);
-        compare->shown[compare->n_targets++] = program_report_target(target);
+        if (status == COMMAND_DONE)
+            compare->shown[compare->n_targets++] = program_report_target(target);
     }
     return status;
 }
@@ -197,6 +214,7 @@ static void make_jobs(struct compare *compare) {
         };
         if (given->html)
             program_html_record(&job[i].execution, &job[i].run);
+        job[i].execution.records_lines |= given->explains;
         job[i].run.size = program_size(program, &given->program);
         job[i].run.target = &compare->shown[i % compare->n_targets];
     }
@@ -240,11 +258,26 @@ static bool has_blocks(void) {
     return false;
 }
 
+/* Explains every run that has another baseline, or the second one of two. */
+static void print_why(struct compare *compare, const struct report_comparison *comparison, struct report_style style) {
+    if (!compare->given.explains && comparison->n_entries != 2)
+        return;
+    for (unsigned i = 0; i < comparison->n_entries; i++) {
+        const struct report_entry *entry = &comparison->entry[i];
+        double speedup = report_speedup(entry);
+        if (entry->run == entry->baseline || !(speedup > 0)) /* NaN: one of them failed */
+            continue;
+        struct report_why why = report_explain(entry->baseline, entry->run, &compare->arena);
+        report_print_why(stdout, &why, style, &compare->arena);
+    }
+}
+
 static void print_table(struct compare *compare, const struct report_comparison *comparison) {
     enum { BAR_WIDTH = 12 };
     struct report_style style = {
         .is_colored = command_is_colored(compare->given.color), .has_blocks = has_blocks(), .bar_width = BAR_WIDTH};
     report_print_comparison(stdout, comparison, style, &compare->arena);
+    print_why(compare, comparison, style);
     unsigned n_checked = 0;
     for (unsigned i = 0; i < comparison->n_entries; i++)
         n_checked += comparison->entry[i].run->is_checked;
@@ -322,18 +355,117 @@ static int print_failures(const struct compare *compare) {
     return worst;
 }
 
-static int show(struct compare *compare) {
-    struct report_comparison comparison = collect(compare);
+/* Prints the table unless it is not wanted, and writes the files. */
+static bool print_and_write(struct compare *compare, const struct report_comparison *comparison) {
     if (!compare->given.is_quiet && !command_is_stdout(compare->given.json) && !command_is_stdout(compare->given.csv) &&
         !command_is_stdout(compare->given.html))
-        print_table(compare, &comparison);
-    bool is_written = write_files(compare, &comparison);
+        print_table(compare, comparison);
+    return write_files(compare, comparison);
+}
+
+static int show(struct compare *compare) {
+    struct report_comparison comparison = collect(compare);
+    bool is_written = print_and_write(compare, &comparison);
     if (!compare->given.is_quiet)
         print_notes(compare);
     int status = print_failures(compare);
     if (compare->jobs.interrupt)
         return program_report_interrupt(&compare->jobs);
     return status == COMMAND_DONE && !is_written ? COMMAND_ERROR : status;
+}
+
+/* ---- Results of earlier runs ------------------------------------------------------------------------------------- */
+
+static bool is_results(const char *word) {
+    size_t length = strlen(word);
+    return (length > 5 && strcmp(word + length - 5, ".json") == 0) || experiment_is_database(word);
+}
+
+/* The runs of all files, those of one program next to each other. */
+struct results {
+    struct report_run *run;
+    struct report_target *target;
+    unsigned count, room;
+};
+
+static void add_run(struct results *results, const json_t *object, struct base_arena *arena) {
+    if (results->count == results->room) {
+        unsigned room = 2 * results->room + 16;
+        struct report_run *run = BASE_ARENA_ARRAY(arena, struct report_run, room);
+        struct report_target *target = BASE_ARENA_ARRAY(arena, struct report_target, room);
+        for (unsigned i = 0; i < results->count; i++) {
+            run[i] = results->run[i];
+            target[i] = results->target[i];
+        }
+        *results = (struct results){run, target, results->count, room};
+    }
+    report_read_document(&results->run[results->count], &results->target[results->count], object, arena);
+    results->count++;
+}
+
+/* Reads the runs of a file. Returns false after one line. */
+static bool read_runs(struct results *results, const char *path, const char *where, struct base_arena *arena) {
+    json_t *document = cli_read_results(path, where, arena), *runs = json_object_get(document, "runs"), *run;
+    size_t i;
+    if (!document)
+        return false;
+    if (json_is_object(json_object_get(document, "total")))
+        add_run(results, document, arena);
+    json_array_foreach(runs, i, run) add_run(results, run, arena);
+    json_decref(document);
+    return true;
+}
+
+/* Makes the comparison: the runs of each program in the order of the files, the first one as baseline. */
+static struct report_comparison compare_results(struct compare *compare, struct results *results) {
+    struct report_entry *entry = BASE_ARENA_ARRAY(&compare->arena, struct report_entry, results->count);
+    bool *is_taken = BASE_ARENA_ARRAY(&compare->arena, bool, results->count);
+    struct report_comparison comparison = {.entry = entry, .is_verbose = compare->given.is_verbose};
+    for (unsigned i = 0; i < results->count; i++) {
+        unsigned number = 0;
+        if (is_taken[i])
+            continue;
+        comparison.n_programs++;
+        for (unsigned k = i; k < results->count; k++) {
+            struct report_run *run = &results->run[k];
+            if (is_taken[k] || strcmp(run->program, results->run[i].program) != 0)
+                continue;
+            is_taken[k] = true;
+            run->target = run->total.counters.cycles ? &results->target[k] : NULL;
+            entry[comparison.n_entries++] = (struct report_entry){run, &results->run[i], number++};
+        }
+        comparison.n_targets = number > comparison.n_targets ? number : comparison.n_targets;
+    }
+    return comparison;
+}
+
+static int compare_files(struct compare *compare) {
+    struct results results = {0};
+    for (unsigned i = 0; i < compare->words.n_before; i++)
+        if (!is_results(compare->words.item[i]))
+            return command_fail(COMMAND_USAGE, "'%s' is no file of results: compare results or programs, not both",
+                                compare->words.item[i]);
+        else if (!read_runs(&results, compare->words.item[i], compare->given.where, &compare->arena))
+            return COMMAND_ERROR;
+    struct report_comparison comparison = compare_results(compare, &results);
+    for (unsigned i = 0; i < comparison.n_entries; i++)
+        if (!comparison.entry[i].run->target)
+            return command_fail(COMMAND_ERROR, "a run of '%s' has no cycles: only timed runs can be compared",
+                                comparison.entry[i].run->program);
+    if (comparison.n_entries < 2)
+        return command_fail(COMMAND_USAGE, "compare needs at least two runs, and the results have %u",
+                            comparison.n_entries);
+    compare->n_programs = comparison.n_programs;
+    compare->program = BASE_ARENA_ARRAY(&compare->arena, struct program, comparison.n_programs);
+    for (unsigned i = 0, n = 0; i < comparison.n_entries; i++)
+        if (comparison.entry[i].run == comparison.entry[i].baseline)
+            compare->program[n++].name = comparison.entry[i].run->program;
+    int status = command_open_outputs(compare->given.json, &compare->json, compare->given.csv, &compare->csv);
+    if (status == COMMAND_DONE)
+        status = program_html_open(&compare->html, compare->given.html, &compare->arena);
+    if (status != COMMAND_DONE)
+        return status;
+    return print_and_write(compare, &comparison) ? COMMAND_DONE : COMMAND_ERROR;
 }
 
 /* ---- The command ------------------------------------------------------------------------------------------------- */
@@ -367,6 +499,8 @@ static int find_and_run(struct compare *compare) {
 
 static int prepare_and_run(struct compare *compare) {
     int status = check_options(compare);
+    if (status == COMMAND_DONE && compare->words.n_before && is_results(compare->words.item[0]))
+        return compare_files(compare);
     if (status == COMMAND_DONE)
         status = choose_targets(compare);
     if (status != COMMAND_DONE)

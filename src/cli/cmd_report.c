@@ -1,13 +1,10 @@
 /* `heddle report RESULTS... -o PAGE`: writes a page of results. They come from files that earlier runs wrote with
  * --json, or from a result store. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cli/cli.h"
 #include "cli/commands.h"
-#include "experiment/stored_runs.h"
 #include "program/html.h"
 
 struct report_options {
@@ -42,37 +39,6 @@ const struct command cli_report_command = {
     .main = cli_report,
 };
 
-/* Reads a store, or the --json output of a command: a run, a comparison, or an array of experiments. */
-static json_t *read_document(const char *path, const char *where, struct base_arena *arena) {
-    if (experiment_is_database(path))
-        return experiment_stored_runs_document(path, where, arena);
-    json_error_t error;
-    json_t *read = json_load_file(path, 0, &error), *first = json_array_get(read, 0);
-    bool is_run = json_is_object(json_object_get(read, "total")) || json_is_array(json_object_get(read, "runs"));
-    if (!read) {
-        struct stat about;
-        if (stat(path, &about) == 0 && S_ISREG(about.st_mode) && about.st_size == 0)
-            command_fail(COMMAND_ERROR, "'%s' is empty", path);
-        else if (stat(path, &about) == 0 && S_ISDIR(about.st_mode))
-            command_fail(COMMAND_ERROR, "'%s' is a folder, not results", path);
-        else if (error.line < 0)
-            command_fail(COMMAND_ERROR, "cannot read '%s': %s", path, strerror(errno));
-        else
-            command_fail(COMMAND_ERROR, "%s:%d:%d: not JSON: %s", path, error.line, error.column, error.text);
-        return NULL;
-    }
-    if (json_is_array(json_object_get(first, "values")))
-        return json_pack("{s:o}", "experiments", read);
-    if (is_run) {
-        report_complete_document(read, arena);
-        return read;
-    }
-    json_decref(read);
-    command_fail(COMMAND_ERROR, "'%s' has no results: a file from --json of run, compare, paper or sweep is expected",
-                 path);
-    return NULL;
-}
-
 /* Returns the file's name without folder and ending. */
 static const char *name_of(const char *path, struct base_arena *arena) {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
@@ -87,7 +53,9 @@ static int run(const struct report_options *given, const struct command_words *w
         return command_fail(COMMAND_USAGE, "report needs a file for the page: -o PAGE.html");
     json_t *documents = json_array();
     for (unsigned i = 0; i < words->count; i++) {
-        json_t *document = read_document(words->item[i], given->where, arena);
+        json_t *document = cli_read_results(words->item[i], given->where, arena);
+        if (document && !json_object_get(document, "experiments"))
+            report_complete_document(document, arena);
         if (!document) {
             json_decref(documents);
             return COMMAND_ERROR;

@@ -20,6 +20,10 @@ json_t *report_occupancy_json(const struct report_kernel *kernel);
 /* hot.c: finds the lines that cost most in the launches of a results file. */
 void report_read_hot(struct report_run *run, const json_t *launches, struct base_arena *arena);
 
+/* why.c: an explanation as compare --json writes it. */
+struct report_why;
+json_t *report_why_json(const struct report_why *why);
+
 /* profile.c: reads the "profiles" of a results file, and the per-thread counts from a separate file. */
 bool report_read_profiles(struct report_run *run, const json_t *array, const char *threads_path,
                           struct base_arena *arena, struct base_diag *diag);

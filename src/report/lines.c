@@ -28,7 +28,8 @@ void report_read_listings(struct report_run *run, const json_t *array, struct ba
     for (unsigned i = 0; i < run->n_listings; i++) {
         const json_t *object = json_array_get(array, i), *lines = json_object_get(object, "lines");
         struct report_listing *listing = &run->listing[i];
-        listing->kernel = copy_text(arena, json_object_get(object, "name"));
+        const json_t *name = json_object_get(object, "name"); /* the driver's word; --json writes "kernel" */
+        listing->kernel = copy_text(arena, name ? name : json_object_get(object, "kernel"));
         listing->n_launches = (unsigned)json_integer_value(json_object_get(object, "launches"));
         listing->n_lines = (unsigned)json_array_size(lines);
         listing->line = BASE_ARENA_ARRAY(arena, struct report_line, listing->n_lines);

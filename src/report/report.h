@@ -153,6 +153,12 @@ struct report_run {
  * missing or empty file is a run without results. For any other problem it returns false, with the reason in `diag`. */
 bool report_read(struct report_run *run, const char *path, struct base_arena *arena, struct base_diag *diag);
 
+/* Reads a run from the JSON that `run`, or `compare` for each of its runs, has written. Its target, too: `shown` must
+ * live as long as the run. Texts are copied. */
+struct json_t;
+void report_read_document(struct report_run *run, struct report_target *shown, const struct json_t *object,
+                          struct base_arena *arena);
+
 /* Sums the launches of each kernel name, in the order of their first launch. Returns *count results. */
 struct report_kernel *report_by_name(const struct report_run *run, struct base_arena *arena, unsigned *count);
 

@@ -8,6 +8,8 @@
 
 #include "report/internal.h"
 
+enum { DEFAULT_LANES = 32 }; /* of a warp, in results that do not say it */
+
 static const char *copy_text(struct base_arena *arena, const json_t *value, const char *fallback) {
     const char *text = json_string_value(value);
     text = text ? text : fallback;
@@ -131,6 +133,30 @@ bool report_read(struct report_run *run, const char *path, struct base_arena *ar
     report_read_listings(run, json_object_get(object, "listings"), arena);
     json_decref(object);
     return is_good;
+}
+
+void report_read_document(struct report_run *run, struct report_target *shown, const json_t *object,
+                          struct base_arena *arena) {
+    const json_t *peaks = json_object_get(object, "peaks"), *total = json_object_get(object, "total");
+    *run = (struct report_run){.has_results = true};
+    run->program = copy_text(arena, json_object_get(object, "program"), "?");
+    run->size = copy_text(arena, json_object_get(object, "size"), NULL);
+    run->is_checked = json_is_true(json_object_get(object, "checked"));
+    run->stopped = copy_text(arena, json_object_get(object, "stopped"), NULL);
+    run->error = copy_text(arena, json_object_get(object, "error"), NULL);
+    read_launches(run, json_object_get(object, "kernels"), arena);
+    read_counters(&run->total.counters, total); /* a store keeps no launches */
+    report_read_listings(run, json_object_get(object, "lines"), arena);
+    run->host_seconds = json_number_value(json_object_get(json_object_get(object, "host"), "seconds"));
+    *shown = (struct report_target){
+        .machine = copy_text(arena, json_object_get(object, "machine"), "?"),
+        .scheduler = copy_text(arena, json_object_get(object, "scheduler"), "?"),
+        .divergence = copy_text(arena, json_object_get(object, "divergence"), "?"),
+        .lanes = peaks ? (unsigned)json_integer_value(json_object_get(peaks, "warp")) : DEFAULT_LANES,
+        .channels = 1,
+        .peaks.sms = (unsigned)json_integer_value(json_object_get(peaks, "sms")),
+    };
+    run->target = run->total.counters.cycles ? shown : NULL;
 }
 
 struct report_kernel *report_by_name(const struct report_run *run, struct base_arena *arena, unsigned *count) {

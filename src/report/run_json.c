@@ -6,6 +6,7 @@
 
 #include "report/advice.h"
 #include "report/internal.h"
+#include "report/why.h"
 
 static json_t *shape_json(const uint32_t shape[3]) { return json_pack("[i, i, i]", shape[0], shape[1], shape[2]); }
 
@@ -296,7 +297,16 @@ json_t *report_comparison_json(const struct report_comparison *comparison, bool 
         const struct report_entry *entry = &comparison->entry[i];
         json_t *run = report_run_json(entry->run, comparison->is_verbose, is_page);
         json_object_set_new(run, "outcome", json_string(report_outcome(entry->run)));
-        json_object_set_new(run, "speedup", value_json(report_speedup(entry)));
+        double speedup = report_speedup(entry);
+        json_object_set_new(run, "speedup", value_json(speedup));
+        if (!isnan(speedup) && entry->run != entry->baseline) {
+            struct base_arena arena = {0};
+            struct report_why why = report_explain(entry->baseline, entry->run, &arena);
+            if (!is_page && entry->run->is_for_page.lines)
+                why.n_lines = 0;
+            json_object_set_new(run, "why", report_why_json(&why));
+            base_arena_free(&arena);
+        }
         json_array_append_new(runs, run);
     }
     json_object_set_new(object, "runs", runs);

@@ -40,6 +40,88 @@ static void rows_stand_in_the_order_asked_for_whatever_ends_first(void **state) 
     outcome_free(&outcome);
 }
 
+/* Checks the explanations in the JSON of a comparison. Returns how many there are. */
+static size_t check_why(const char *words) {
+    struct outcome outcome = heddle("compare %s --json -", words);
+    expect_status(&outcome, 0);
+    json_t *object = json_output(&outcome), *runs = json_object_get(object, "runs"), *run, *value;
+    size_t i, n = 0;
+    const char *name;
+    json_array_foreach(runs, i, run) {
+        json_t *why = json_object_get(run, "why");
+        json_int_t sum = 0, launches = 0;
+        if (!why)
+            continue;
+        json_object_foreach(json_object_get(why, "causes"), name, value) sum += json_integer_value(value);
+        json_int_t difference =
+            json_integer_value(json_object_get(why, "after")) - json_integer_value(json_object_get(why, "before"));
+        assert_int_equal(sum, difference);
+        assert_int_equal(json_integer_value(json_object_get(why, "after")),
+                         json_integer_value(json_object_get(json_object_get(run, "total"), "cycles")));
+        size_t k;
+        json_array_foreach(json_object_get(why, "launches"), k, value) launches +=
+            json_integer_value(json_object_get(value, "after")) - json_integer_value(json_object_get(value, "before"));
+        assert_int_equal(launches, difference);
+        n++;
+    }
+    json_decref(object);
+    outcome_free(&outcome);
+    return n;
+}
+
+static void a_difference_is_explained_by_causes_that_add_up(void **state) {
+    (void)state;
+    assert_int_equal(check_why("bfs reduction --size small -s 'lrr gto two-level'"), 4);
+    assert_int_equal(check_why("divergent --size small -d 'stack dwf lwm tbc'"), 3);
+    assert_int_equal(check_why("vecadd --size small -m 'gtx480 h200'"), 1);
+}
+
+/* Two schedulers are told apart by loads, two models by lanes. */
+static void two_runs_are_explained_in_the_terminal(void **state) {
+    (void)state;
+    struct outcome outcome = heddle("compare bfs --size small -s 'lrr gto' --why");
+    expect_status(&outcome, 0);
+    expect_text(outcome.out, "bfs: gto takes ");
+    expect_text(outcome.out, "  cause  cycles");
+    expect_text(outcome.out, "loads that were hidden (-) or exposed (+):\n  line ");
+    outcome_free(&outcome);
+    outcome = heddle("compare divergent --size small -d 'stack dwf' --why");
+    expect_text(outcome.out, "lines that won (-) or lost (+) lanes:\n");
+    outcome_free(&outcome);
+    outcome = heddle("compare divergent --size small -d 'stack dwf tbc'");
+    assert_null(strstr(outcome.out, "  cause"));
+    outcome_free(&outcome);
+}
+
+/* Files of results give the table and the explanation of the runs themselves. */
+static void results_are_compared_without_running(void **state) {
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        struct outcome run =
+            heddle("run bfs --size small -s %s --lines --json %s/%u.json", i ? "gto" : "lrr", scratch(), i);
+        expect_status(&run, 0);
+        outcome_free(&run);
+    }
+    struct outcome live = heddle("compare bfs --size small -s 'lrr gto' --why"),
+                   stored = heddle("compare %s/0.json %s/1.json", scratch(), scratch());
+    expect_status(&stored, 0);
+    assert_string_equal(stored.out, live.out);
+    outcome_free(&live);
+    outcome_free(&stored);
+    stored = heddle("compare %s/0.json bfs", scratch());
+    expect_status(&stored, 2);
+    expect_line(&stored, "'bfs' is no file of results");
+    outcome_free(&stored);
+    stored = heddle("compare %s/0.json", scratch());
+    expect_status(&stored, 2);
+    expect_line(&stored, "compare needs at least two runs, and the results have 1");
+    outcome_free(&stored);
+    stored = heddle("compare %s/missing.json %s/0.json", scratch(), scratch());
+    expect_status(&stored, 1);
+    outcome_free(&stored);
+    scratch_remove();
+}
+
 static void without_a_choice_every_scheduler_is_compared(void **state) {
     (void)state;
     struct outcome list = heddle("list schedulers --names"), outcome = heddle("compare %s/timed --csv -", programs());
@@ -218,6 +300,9 @@ static int clean_up(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_stand_in_the_order_asked_for_whatever_ends_first),
+        cmocka_unit_test(a_difference_is_explained_by_causes_that_add_up),
+        cmocka_unit_test(two_runs_are_explained_in_the_terminal),
+        cmocka_unit_test(results_are_compared_without_running),
         cmocka_unit_test(without_a_choice_every_scheduler_is_compared),
         cmocka_unit_test(machines_are_compared_with_their_own_schedulers),
         cmocka_unit_test(several_programs_end_with_a_geometric_mean),
