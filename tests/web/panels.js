@@ -34,6 +34,19 @@
     ok("the launches are there too", figure("By launch").querySelectorAll("tbody tr").length === a.kernels.length);
     ok("and the lanes that regrouping wins or loses at each line", /→/.test(figure("By line").querySelector("tbody tr").textContent));
 
+    const lost = [...cause.querySelectorAll("tbody tr")].find((row) => row.firstElementChild.textContent === "divergence");
+    const idle = (run) => (run.limit.sm_cycles.divergence * run.total.cycles) / run.total.sm_cycles;
+    ok("cycles of idle lanes are a cause of their own", Math.abs(number(lost.lastElementChild.textContent) - (idle(b) - idle(a))) < 1);
+
+    const told = runs.findIndex((run) => run.limit.line);
+    location.hash = `run=${told}`;
+    await settle();
+    document.querySelector(".limit .go").click();
+    await settle();
+    ok("the sentence leads to its line", Number(document.querySelector("#lines tr.found")?.dataset.line) === (runs[told].limit.line.source_line ?? runs[told].limit.line.line));
+    location.hash = "run=1";
+    await settle();
+
     const way = figure("The way of the data");
     await open(way.querySelector("details"));
     ok("the memory chart has every level", b.memory.levels.every((level) => [...way.querySelectorAll("tbody th")].some((th) => th.textContent === level.name)));

@@ -13,12 +13,13 @@ const byExecutions = { title: "Lines that are executed most", note: "instruction
 
 /** For each limit of src/report/advice.def the charts that show it, the most telling first, and the lines. */
 const shown = [
-  [/bandwidth/, ["memory", "roofline"], byTraffic],
-  [/uncoalesced/, ["memory", "cycles"], byTraffic],
-  [/idle lanes|divergen/, ["lanes", "lanesOverTime"], byLostLanes],
   [/bank conflict|shared memory|unit/, ["memory", "cycles"], byConflicts],
-  [/few blocks|tail|empty/, ["warpsOverTime", "cycles"], byStalls],
-  [/^issue|pipe/, ["cycles", "lanes"], byExecutions],
+  [/bandwidth/, ["memory", "roofline"], byTraffic],
+  [/uncoalesced|atomics/, ["memory", "cycles"], byTraffic],
+  [/divergen/, ["lanes", "lanesOverTime"], byLostLanes],
+  [/few blocks|tail/, ["warpsOverTime", "cycles"], byStalls],
+  [/occupancy/, ["occupancy", "cycles", "warpsOverTime"], byStalls],
+  [/^issue|special|precision/, ["cycles", "lanes"], byExecutions],
   [/./, ["cycles", "stallsOverTime"], byStalls],
 ];
 

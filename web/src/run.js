@@ -10,7 +10,7 @@ import { fullName, shortName } from "./names.js";
 import { occupancyView } from "./occupancy.js";
 import { roofline } from "./roofline.js";
 import { chosenLaunch, seriesMap, seriesView, stallAreas } from "./series.js";
-import { hotLines, sourceView } from "./source.js";
+import { hotLines, showLine, sourceView } from "./source.js";
 import { threadsView } from "./threads.js";
 import { whyView } from "./why.js";
 
@@ -42,11 +42,12 @@ function configuration(run) {
 /** What limits a run, in the words of the terminal, and how near each unit came to its peak. */
 function limitOf(run) {
   if (!run.limit) return null;
+  const { line } = run.limit;
   const units = Object.entries(run.limit.share_of_peak);
   const most = Math.max(...units.map(([, share]) => share));
   return h("div", { class: "limit", "data-limit": run.limit.by },
     h("p", { class: "by" }, "Limited by ", h("strong", {}, run.limit.by)),
-    h("p", {}, `${run.limit.evidence.charAt(0).toUpperCase()}${run.limit.evidence.slice(1)}.`),
+    h("p", {}, `${run.limit.evidence.charAt(0).toUpperCase()}${run.limit.evidence.slice(1)}. `, line && run.lines?.length ? h("button", { type: "button", class: "go", onclick: () => showLine(line) }, "show the line") : null),
     h("p", { class: "soft" }, `Next: ${run.limit.next}.`),
     h("h3", { id: "peaks" }, "Share of each unit's peak"),
     h("dl", { class: "meters", "aria-labelledby": "peaks" }, units.map(([unit, share]) =>
@@ -95,6 +96,7 @@ const charts = {
   lanes: lanesOf,
   memory: memoryChart,
   roofline,
+  occupancy: occupancyView,
   lanesOverTime: (run) => overTime(run, (samples, time) => seriesMap(samples, "active_lanes", null, time)),
   warpsOverTime: (run) => overTime(run, (samples, time) => seriesMap(samples, samples.resident_groups ? "resident_groups" : "resident_blocks", null, time)),
   stallsOverTime: (run, width) => overTime(run, (samples, time) => stallAreas(samples, time, width)),
@@ -114,6 +116,6 @@ export function runView(model, run, width, onselect) {
     limitOf(run),
     evidence.length || hot ? h("section", { id: "evidence" }, h("h3", {}, "The evidence"), columns([...evidence, hot], width - 2)) : null,
     whyView(model, run, width, half),
-    h("section", { id: "totals" }, h("h3", {}, "The whole run"), tiles(run), panels(rest, width - 2), occupancyView(run), launches(run)),
+    h("section", { id: "totals" }, h("h3", {}, "The whole run"), tiles(run), panels(rest, width - 2), telling.includes("occupancy") && run.limit ? null : occupancyView(run), launches(run)),
     seriesView(run, width - 2, half), sourceView(run), threadsView(run));
 }

@@ -89,6 +89,17 @@ export function sourceView(run) {
       h("thead", {}, h("tr", {}, shown.flatMap((c) => (c.key === "stalls" ? [head(c), textHead] : [head(c)])), isTimed ? null : textHead)), body)), more);
 }
 
+/** Opens the listing at a line: {kernel, file, source_line} or {kernel, line} of the PTX. */
+export function showLine(line) {
+  set({ kernel: line.kernel, code: line.file ? "cuda" : "ptx", sort: null, order: null });
+  const number = String(line.file ? line.source_line : line.line);
+  const name = line.file?.split("/").pop();
+  const row = [...document.querySelectorAll("#lines tbody tr")].find((tr) => tr.dataset.line === number && (!name || tr.firstElementChild.textContent.startsWith(name)));
+  row?.classList.add("found");
+  row?.scrollIntoView({ block: "center", behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
+  (row?.querySelector("button") ?? row)?.focus({ preventScroll: true });
+}
+
 /** The few lines that count most by one measure: what to look at first. kinds: see `evidence.js`. */
 export function hotLines(run, kind) {
   const all = (run.lines ?? []).flatMap((listing) => (hasCuda(listing) ? asCuda(listing.lines, run.sources) : listing.lines).filter((line) => line.executed > 0).map((line) => ({ ...line, kernel: listing.kernel })));

@@ -10,10 +10,15 @@ import { state, set } from "./state.js";
 
 const signed = (v) => `${v < 0 ? "−" : "+"}${format(Math.abs(Math.round(v)))}`;
 
-/** Cycles of the whole run by cause: the SM cycles of each part, divided by the number of SMs. */
+const issued = { issue: { name: "issue", color: "#2e9e6b" }, divergence: { name: "divergence", color: "#8ccfae" } };
+
+/** Cycles of the whole run by cause: the SM cycles of each part, divided by the number of SMs. Where heddle says how many of the active
+ * cycles were lost to idle lanes, they are a cause of their own. */
 function causes(run) {
   const sms = run.total.sm_cycles / run.total.cycles;
-  return new Map(cyclePartsOf(run.total).map((part) => [part.key, { ...part, cycles: part.cycles / sms }]));
+  const split = run.limit?.sm_cycles;
+  const parts = cyclePartsOf(run.total).flatMap((part) => (part.key === "active_cycles" && split?.divergence !== undefined ? Object.entries(issued).map(([key, about]) => ({ key, ...about, cycles: split[key] })) : [part]));
+  return new Map(parts.map((part) => [part.key, { ...part, cycles: part.cycles / sms }]));
 }
 
 /** The causes of the difference, the largest first: what b spends more (or less) than a. They add up to the difference of the cycles. */
@@ -25,7 +30,7 @@ export function differences(a, b) {
   }).map((d) => ({ ...d, change: d.b - d.a })).filter((d) => Math.abs(d.change) >= 0.5).sort((x, y) => Math.abs(y.change) - Math.abs(x.change));
 }
 
-const words = { active: "issuing instructions", memory: "waiting for memory", dependency: "waiting for results", barrier: "waiting at barriers", fetch: "waiting for instructions", structural: "waiting for a unit", "launch start": "starting launches", tail: "in the tail, after an SM's last block", "SM without a block": "on SMs without a block", empty: "without a warp" };
+const words = { active: "issuing instructions", issue: "issuing instructions", divergence: "on idle lanes of instructions", memory: "waiting for memory", dependency: "waiting for results", barrier: "waiting at barriers", fetch: "waiting for instructions", structural: "waiting for a unit", "launch start": "starting launches", tail: "in the tail, after an SM's last block", "SM without a block": "on SMs without a block", empty: "without a warp" };
 
 function sentence(a, b, parts) {
   const [more, less] = [parts.filter((p) => p.change > 0), parts.filter((p) => p.change < 0)];
