@@ -70,6 +70,7 @@ struct gpu {
     uint64_t n_uninitialised, n_races; /* findings of all launches */
     struct gpu_child *child;           /* launches that the running grid has made (children.c) */
     uint32_t n_children, n_nested;
+    uint32_t stream; /* of the launch that runs */
 };
 
 struct gpu_kernel {

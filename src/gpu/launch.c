@@ -153,6 +153,8 @@ static bool run_or_replay(struct gpu *gpu, const struct gpu_launch *launch, stru
 
 bool gpu_launch(struct gpu *gpu, const struct gpu_launch *launch, struct gpu_error *error) {
     bool is_on_timeline = gpu->timeline && !gpu->n_nested;
+    if (!gpu->n_nested)
+        gpu->stream = launch->stream;
     uint32_t first = gpu->n_launches;
     if (is_on_timeline)
         gpu_timed_begin_work(gpu->timed, gpu_timeline_start(gpu->timeline, GPU_WORK_KERNEL, launch->ready));

@@ -23,7 +23,7 @@ const char *const gpu_traffic_names[GPU_N_TRAFFIC] = {
 #include "gpu/traffic.def"
 };
 
-static void read_traffic(const struct stats_mem *counters, uint64_t value[GPU_N_TRAFFIC]) {
+void gpu_read_traffic(const struct stats_mem *counters, uint64_t value[GPU_N_TRAFFIC]) {
 #define GPU_TRAFFIC(name) value[GPU_TRAFFIC_##name] = counters->name;
 #include "gpu/traffic.def"
 }
@@ -90,7 +90,7 @@ static void sample_course(struct gpu_sampler *sampler, uint64_t at, uint64_t cyc
     read_cycles(sampler, cycle, sum);
     for (unsigned i = 0; i < 1 + STATS_N_SM_STALLS; i++)
         series->sm_cycles[at][i] = since(sum[i], &sampler->sm_cycles[i]);
-    read_traffic(mem_counters(sampler->mem), traffic);
+    gpu_read_traffic(mem_counters(sampler->mem), traffic);
     for (unsigned i = 0; i < GPU_N_TRAFFIC; i++) {
         series->traffic[at][i] = traffic[i] - sampler->traffic[i];
         sampler->traffic[i] = traffic[i];
@@ -149,7 +149,7 @@ void gpu_sampler_start(struct gpu_sampler *sampler, struct gpu_series *series, s
         sampler->channel_busy[i] = busy[i];
     gpu_add_active_lanes(sm, n_sms, sampler->active_lanes);
     read_cycles(sampler, cycle, sampler->sm_cycles);
-    read_traffic(counters, sampler->traffic);
+    gpu_read_traffic(counters, sampler->traffic);
 }
 
 void gpu_sampler_advance(struct gpu_sampler *sampler, uint64_t cycle) {

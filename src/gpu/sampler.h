@@ -37,5 +37,8 @@ void gpu_line_sampler_end(struct gpu_line_sampler *sampler, uint64_t n_samples, 
 
 void gpu_series_free(struct gpu_series *series);
 
+/* Reads the counters of gpu_traffic_names. */
+void gpu_read_traffic(const struct stats_mem *counters, uint64_t value[GPU_N_TRAFFIC]);
+
 /* Adds up instructions by number of active lanes. */
 void gpu_add_active_lanes(struct sm *const *sm, uint32_t n_sms, uint64_t sum[EXEC_LANES + 1]);

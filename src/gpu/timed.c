@@ -401,8 +401,8 @@ static void begin(struct gpu_run *run, struct gpu_sampler *sampler, struct gpu_l
     }
     run->has_series = run->sampler || timed->trace;
     if (timed->trace)
-        gpu_trace_begin(timed->trace, (uint32_t)(record - run->gpu->launch) + 1, run->grid->program, timed->sm,
-                        timed->mem, run->first_cycle);
+        gpu_trace_begin(timed->trace, (uint32_t)(record - run->gpu->launch) + 1, run->gpu->stream, run->grid->program,
+                        timed->sm, timed->mem, run->first_cycle);
 }
 
 /* Returns false if the launch did not end by itself. */

@@ -12,9 +12,15 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "gpu/sampler.h"
 #include "stats/trace.h"
 
-enum { COUNT_EVERY = 64 }; /* cycles between two values of a counter */
+enum {
+    COUNT_EVERY = 64,     /* cycles between two values of a counter */
+    WINDOW_CYCLES = 4096, /* if not all cycles are shown: neighbouring ones that are */
+    LEAST_ROOM = 8192,    /* bytes: with less, the file is thinned */
+    MOST_WINDOWS = 1 << 20,
+};
 
 /* A counter is written when it has changed. */
 struct counted {
@@ -49,9 +55,15 @@ struct gpu_trace {
     uint64_t last_begun; /* the cycle in which the last span that was written begins */
     struct traced_sm *traced;
     struct counted *channel;
+    struct counted traffic[GPU_N_TRAFFIC];
+    uint64_t last_traffic[GPU_N_TRAFFIC];
+    uint32_t launch_stream;
+    uint32_t every_sm;             /* shown are SMs first_sm + k * every_sm */
+    uint32_t every_window;         /* shown is one in so many windows */
+    uint32_t said_sm, said_window; /* the same when the user was told */
     struct traced_stream *stream;
     uint32_t n_streams;
-    bool is_chip_named, is_full_said, is_failure_said;
+    bool is_chip_named, is_full_said, is_failure_said, cannot_thin;
 };
 
 static const char *const activity_names[SM_N_ACTIVITIES] = {
@@ -67,11 +79,38 @@ static uint64_t last_cycle(const struct gpu_trace *trace) {
 }
 
 static bool has_sm(const struct gpu_trace *trace, uint32_t sm) {
-    return !stats_trace_is_full(trace->file) && sm >= trace->config.first_sm && sm <= trace->config.last_sm;
+    return !stats_trace_is_full(trace->file) && sm >= trace->config.first_sm && sm <= trace->config.last_sm &&
+           (sm - trace->config.first_sm) % trace->every_sm == 0;
+}
+
+static bool has_window(const struct gpu_trace *trace, uint64_t cycle) {
+    return cycle / WINDOW_CYCLES % trace->every_window == 0;
 }
 
 static bool has_cycle(const struct gpu_trace *trace, uint64_t cycle) {
-    return cycle >= trace->config.first_cycle && cycle <= last_cycle(trace);
+    return cycle >= trace->config.first_cycle && cycle <= last_cycle(trace) && has_window(trace, cycle);
+}
+
+/* Launches and streams stay whatever is left out. */
+static bool is_kept(void *user, const struct stats_event *event) {
+    const struct gpu_trace *trace = user;
+    bool is_of_sm = event->process <= trace->n_sms;
+    if (is_of_sm && !has_sm(trace, event->process - 1))
+        return false;
+    return event->phase == 'M' || (!is_of_sm && event->phase != 'C') || has_window(trace, event->cycle);
+}
+
+/* Makes room for the next events when the file is nearly full: shows half as many SMs or, if only one is left, half as
+ * many windows of cycles. What was written before follows the same rule, so the file covers the run evenly. */
+static void make_room(struct gpu_trace *trace) {
+    uint32_t last_sm = trace->config.last_sm < trace->n_sms ? trace->config.last_sm : trace->n_sms - 1;
+    while (stats_trace_room(trace->file) < LEAST_ROOM && trace->every_window < MOST_WINDOWS && !trace->cannot_thin) {
+        if (trace->config.first_sm + trace->every_sm <= last_sm)
+            trace->every_sm *= 2;
+        else
+            trace->every_window *= 2;
+        trace->cannot_thin = !stats_trace_thin(trace->file, is_kept, trace);
+    }
 }
 
 /* Cuts a span to the cycles that are traced. Returns false if nothing is left. */
@@ -137,11 +176,21 @@ static void on_span(void *user, const struct sm_span *span) {
     struct gpu_trace *trace = user;
     uint64_t first = span->first_cycle + trace->shift, n_cycles = span->n_cycles;
     char buffer[96];
-    if (!has_sm(trace, span->sm) || !clip(trace, &first, &n_cycles))
+    make_room(trace);
+    if (!has_sm(trace, span->sm) || !clip(trace, &first, &n_cycles) || !has_window(trace, first))
         return;
     bool issues = span->activity == SM_ISSUES;
-    const struct stats_argument arguments[] = {
-        {"line", line_at(trace, span->pc)}, {issues ? "lanes" : NULL, span->n_lanes}, {NULL, 0}};
+    struct stats_argument arguments[6] = {{"line", line_at(trace, span->pc)}};
+    struct gpu_place place = gpu_place_at(trace->program, span->pc);
+    unsigned n = 1;
+    if (place.file)
+        arguments[n++] = (struct stats_argument){"cuda_line", place.line};
+    if (span->block != SM_NO_BLOCK) {
+        arguments[n++] = (struct stats_argument){"block", span->block};
+        arguments[n++] = (struct stats_argument){"warp", span->warp};
+    }
+    if (issues)
+        arguments[n++] = (struct stats_argument){"lanes", span->n_lanes};
     const char *name = issues ? name_at(trace, span->pc, buffer, sizeof buffer) : activity_names[span->activity];
     stats_trace_span(trace->file, track_of(trace, span->sm, span->slot), name, first, n_cycles, arguments);
     if (!stats_trace_is_full(trace->file) && first > trace->last_begun)
@@ -152,21 +201,36 @@ static void on_access(void *user, const struct sm_access_span *access) {
     struct gpu_trace *trace = user;
     uint64_t first = access->first_cycle + trace->shift, n_cycles = access->n_cycles;
     char buffer[96];
-    if (!has_sm(trace, access->sm) || !clip(trace, &first, &n_cycles))
+    make_room(trace);
+    if (!has_sm(trace, access->sm) || !clip(trace, &first, &n_cycles) || !has_window(trace, first))
         return;
-    const struct stats_argument arguments[] = {{"slot", access->slot},
-                                               {"line", line_at(trace, access->pc)},
-                                               {"requests", access->n_requests},
-                                               {"misses", access->n_misses},
-                                               {NULL, 0}};
+    struct gpu_place place = gpu_place_at(trace->program, access->pc);
+    const struct stats_argument arguments[] = {
+        {"slot", access->slot},       {"line", line_at(trace, access->pc)},          {"requests", access->n_requests},
+        {"misses", access->n_misses}, {place.file ? "cuda_line" : NULL, place.line}, {NULL, 0}};
     name_sm(trace, access->sm);
     stats_trace_overlapping_span(trace->file, process_of(access->sm), ++trace->n_numbers, "memory",
                                  name_at(trace, access->pc, buffer, sizeof buffer), first, n_cycles, arguments);
 }
 
+static void on_block(void *user, const struct sm_block_span *block) {
+    struct gpu_trace *trace = user;
+    uint64_t first = block->first_cycle + trace->shift, n_cycles = block->n_cycles;
+    char name[24];
+    make_room(trace);
+    if (!has_sm(trace, block->sm) || !clip(trace, &first, &n_cycles) || !has_window(trace, first))
+        return;
+    const struct stats_argument arguments[] = {{"block", block->block}, {"launch", trace->launch}, {NULL, 0}};
+    snprintf(name, sizeof name, "block %u", block->block);
+    name_sm(trace, block->sm);
+    stats_trace_overlapping_span(trace->file, process_of(block->sm), ++trace->n_numbers, "blocks", name, first,
+                                 n_cycles, arguments);
+}
+
 static void on_move(void *user, const struct sm_move *move) {
     struct gpu_trace *trace = user;
     uint64_t cycle = move->cycle + trace->shift;
+    make_room(trace);
     if (!has_sm(trace, move->sm) || !has_cycle(trace, cycle))
         return;
     stats_trace_arrow(trace->file, ++trace->n_numbers, move->is_merge ? "merge" : "split",
@@ -192,11 +256,30 @@ static void count_sm(struct gpu_trace *trace, uint32_t i, uint64_t cycle) {
     count(trace, &traced->mshrs, process_of(i), "MSHRs", mem_mshrs_used(trace->mem, i), cycle);
 }
 
+/* Counts the events of the L2, the crossbar and DRAM per cycle. */
+static void count_traffic(struct gpu_trace *trace, uint64_t cycle) {
+    static const char *const names[GPU_N_TRAFFIC] = {
+        [GPU_TRAFFIC_l1_accesses] = "L1 accesses per cycle",       [GPU_TRAFFIC_l1_misses] = "L1 misses per cycle",
+        [GPU_TRAFFIC_l2_accesses] = "L2 accesses per cycle",       [GPU_TRAFFIC_l2_misses] = "L2 misses per cycle",
+        [GPU_TRAFFIC_crossbar_bytes] = "crossbar bytes per cycle", [GPU_TRAFFIC_dram_reads] = "DRAM reads per cycle",
+        [GPU_TRAFFIC_dram_writes] = "DRAM writes per cycle"};
+    uint64_t now[GPU_N_TRAFFIC];
+    gpu_read_traffic(mem_counters(trace->mem), now);
+    for (unsigned i = 0; i < GPU_N_TRAFFIC; i++) {
+        count(trace, &trace->traffic[i], chip(trace), names[i], (double)(now[i] - trace->last_traffic[i]) / COUNT_EVERY,
+              cycle);
+        trace->last_traffic[i] = now[i];
+    }
+}
+
 /* A value describes the cycles from here to the next count, except queues and MSHRs, which are read now. */
 static void count_all(struct gpu_trace *trace, uint64_t cycle) {
     char name[40];
+    make_room(trace);
     for (uint32_t i = trace->config.first_sm; i < trace->n_sms && i <= trace->config.last_sm; i++)
-        count_sm(trace, i, cycle);
+        if (has_sm(trace, i))
+            count_sm(trace, i, cycle);
+    count_traffic(trace, cycle);
     for (uint32_t i = 0; i < trace->n_channels; i++) {
         snprintf(name, sizeof name, "DRAM queue %u", i);
         count(trace, &trace->channel[i], chip(trace), name, mem_channel_waiting(trace->mem, i), cycle);
@@ -211,11 +294,13 @@ void gpu_trace_advance(struct gpu_trace *trace, uint64_t cycle) {
 
 /* ---- Launches ---------------------------------------------------------------------------------------------------- */
 
-void gpu_trace_begin(struct gpu_trace *trace, uint32_t number, const struct exec_program *program, struct sm *const *sm,
-                     const struct mem *mem, uint64_t cycle) {
+void gpu_trace_begin(struct gpu_trace *trace, uint32_t number, uint32_t stream, const struct exec_program *program,
+                     struct sm *const *sm, const struct mem *mem, uint64_t cycle) {
     const uint64_t *busy;
     uint32_t n_channels = mem_channel_busy(mem, &busy);
     trace->launch = number;
+    trace->launch_stream = stream;
+    gpu_read_traffic(mem_counters(mem), trace->last_traffic);
     trace->program = program;
     trace->sm = sm;
     trace->mem = mem;
@@ -229,10 +314,22 @@ void gpu_trace_begin(struct gpu_trace *trace, uint32_t number, const struct exec
         trace->traced[i].n_instructions = sm_counters(sm[i])->thread_instructions;
 }
 
+static void say_what_is_left_out(struct gpu_trace *trace) {
+    if (trace->every_sm == trace->said_sm && trace->every_window == trace->said_window)
+        return;
+    fprintf(stderr, "heddle: '%s' shows one in %u SMs", trace->config.path, trace->every_sm);
+    if (trace->every_window > 1)
+        fprintf(stderr, " and, of every %" PRIu32 " cycles, %d", trace->every_window * WINDOW_CYCLES, WINDOW_CYCLES);
+    fprintf(stderr, ", to stay within %" PRIu64 " bytes\n", trace->config.most_bytes);
+    trace->said_sm = trace->every_sm;
+    trace->said_window = trace->every_window;
+}
+
 void gpu_trace_end(struct gpu_trace *trace, uint64_t cycle) {
     uint64_t first = trace->first_cycle, n_cycles = cycle + trace->shift + 1 - first;
     gpu_trace_advance(trace, cycle);
-    const struct stats_argument arguments[] = {{"launch", trace->launch}, {NULL, 0}};
+    const struct stats_argument arguments[] = {{"launch", trace->launch}, {"stream", trace->launch_stream}, {NULL, 0}};
+    make_room(trace);
     if (clip(trace, &first, &n_cycles))
         stats_trace_span(trace->file, (struct stats_track){chip(trace), 1}, trace->program->name, first, n_cycles,
                          arguments);
@@ -240,6 +337,7 @@ void gpu_trace_end(struct gpu_trace *trace, uint64_t cycle) {
         fprintf(stderr, "heddle: cannot write '%s': %s\n", trace->config.path, strerror(errno));
         trace->is_failure_said = true;
     }
+    say_what_is_left_out(trace);
     if (stats_trace_is_full(trace->file) && !trace->is_full_said)
         fprintf(stderr, "heddle: '%s' has reached its limit of %" PRIu64 " bytes and ends at cycle %" PRIu64 "\n",
                 trace->config.path, trace->config.most_bytes, trace->last_begun);
@@ -279,6 +377,7 @@ void gpu_trace_work(struct gpu_trace *trace, const struct gpu_work *work, const 
     bool is_kernel = work->kind == GPU_WORK_KERNEL;
     const struct stats_argument arguments[] = {{is_kernel ? "launch" : "bytes", is_kernel ? work->launch : work->bytes},
                                                {NULL, 0}};
+    make_room(trace);
     if (!clip(trace, &first, &n_cycles))
         return;
     uint32_t row = row_of(trace, work->stream);
@@ -306,7 +405,8 @@ struct gpu_trace *gpu_trace_new(const struct gpu_trace_config *config, uint32_t 
     trace->config = *config;
     trace->file = file;
     trace->n_sms = n_sms;
-    trace->observer = (struct sm_observer){on_span, on_access, on_move, trace};
+    trace->every_sm = trace->every_window = trace->said_sm = trace->said_window = 1;
+    trace->observer = (struct sm_observer){on_block, on_span, on_access, on_move, trace};
     trace->traced = base_allocate(n_sms, sizeof *trace->traced);
     return trace;
 }

@@ -13,10 +13,10 @@ struct gpu_trace *gpu_trace_new(const struct gpu_trace_config *config, uint32_t 
 void gpu_trace_free(struct gpu_trace *trace); /* does nothing for NULL */
 const struct sm_observer *gpu_trace_observer(const struct gpu_trace *trace);
 
-/* Begins a launch, whose number counts from 1 and whose first cycle is the one after `cycle`. The SMs and the memory
- * may be new. */
-void gpu_trace_begin(struct gpu_trace *trace, uint32_t number, const struct exec_program *program, struct sm *const *sm,
-                     const struct mem *mem, uint64_t cycle);
+/* Begins a launch in a stream, whose number counts from 1 and whose first cycle is the one after `cycle`. The SMs and
+ * the memory may be new. */
+void gpu_trace_begin(struct gpu_trace *trace, uint32_t number, uint32_t stream, const struct exec_program *program,
+                     struct sm *const *sm, const struct mem *mem, uint64_t cycle);
 /* From now on events are shown this many cycles later: the launch's place on the device's timeline. */
 void gpu_trace_shift(struct gpu_trace *trace, uint64_t cycles);
 /* Adds a kernel or copy to the row of its stream. */

@@ -100,6 +100,10 @@ void sm_end_block(struct sm *sm, struct divergence_block *block) {
     uint64_t last = sm->turn.cycle > sm->last_cycle ? sm->turn.cycle : sm->last_cycle;
     if (last >= resident->first_cycle)
         sm->counters.block_cycles += last + 1 - resident->first_cycle;
+    if (sm->observer && last >= resident->first_cycle)
+        sm->observer->block(sm->observer->user,
+                            &(struct sm_block_span){sm->index, block->cta->block.index, resident->first_cycle,
+                                                    last + 1 - resident->first_cycle});
     resident->is_in_flight = false;
     sm->schedulers.view.n_blocks = --sm->blocks.n;
     sm->dispatcher.block_ended(sm->dispatcher.user, sm->index);

@@ -9,11 +9,12 @@
 
 /* The activity of a slot since a cycle. */
 struct follow {
-    uint64_t since;   /* the first cycle that no span covers yet */
-    uint64_t age;     /* of the group */
-    uint32_t pc;      /* the instruction that it is at */
-    uint8_t activity; /* enum sm_activity */
-    bool is_empty;    /* there was no group */
+    uint64_t since;       /* the first cycle that no span covers yet */
+    uint64_t age;         /* of the group */
+    uint32_t pc;          /* the instruction that it is at */
+    uint8_t activity;     /* enum sm_activity */
+    bool is_empty;        /* there was no group */
+    uint32_t block, warp; /* as in struct sm_span */
 };
 
 struct access {
@@ -56,7 +57,9 @@ static void close_span(struct sm *sm, uint32_t s, uint64_t cycle) {
                                           .pc = follow->pc,
                                           .activity = follow->activity,
                                           .first_cycle = follow->since,
-                                          .n_cycles = cycle - follow->since});
+                                          .n_cycles = cycle - follow->since,
+                                          .block = follow->block,
+                                          .warp = follow->warp});
     if (follow->since < cycle)
         follow->since = cycle;
 }
@@ -70,18 +73,26 @@ static enum sm_activity activity_of(const struct sm_slot *slot) {
     return activity[slot->state];
 }
 
+static void find_warp(const struct sm_slot *slot, uint32_t *block, uint32_t *warp) {
+    const struct exec_row *row = slot->group ? slot->group->row : NULL;
+    *block = row ? row->block->index : SM_NO_BLOCK;
+    *warp = row ? row->index : 0;
+}
+
 void sm_observe_issue(struct sm *sm, uint32_t s, uint32_t pc, uint32_t n_lanes) {
     uint64_t cycle = sm->turn.cycle;
     close_span(sm, s, cycle);
     if (sm->grid->profile && sm->grid->profile->line)
         exec_profile_line(sm->grid->profile, pc, n_lanes);
-    report_span(sm, &(struct sm_span){.sm = sm->index,
-                                      .slot = s,
-                                      .pc = pc,
-                                      .activity = SM_ISSUES,
-                                      .first_cycle = cycle,
-                                      .n_cycles = 1,
-                                      .n_lanes = n_lanes});
+    struct sm_span span = {.sm = sm->index,
+                           .slot = s,
+                           .pc = pc,
+                           .activity = SM_ISSUES,
+                           .first_cycle = cycle,
+                           .n_cycles = 1,
+                           .n_lanes = n_lanes};
+    find_warp(&sm->slots.slot[s], &span.block, &span.warp);
+    report_span(sm, &span);
     sm->follower->slot[s].since = cycle + 1;
     sm_observe_hook(sm, s);
 }
@@ -97,7 +108,9 @@ static inline void look(struct sm *sm, uint32_t s, uint64_t cycle) {
     if (is_empty == follow->is_empty && follow->activity == activity && follow->pc == pc && follow->age == slot->age)
         return;
     close_span(sm, s, cycle);
-    *follow = (struct follow){follow->since, slot->age, pc, (uint8_t)activity, is_empty};
+    *follow = (struct follow){follow->since, slot->age, pc, (uint8_t)activity, is_empty, SM_NO_BLOCK, 0};
+    if (!is_empty)
+        find_warp(slot, &follow->block, &follow->warp);
 }
 
 void sm_observe_cycle(struct sm *sm, uint64_t cycle) {

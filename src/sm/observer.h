@@ -23,8 +23,10 @@ struct sm_span {
     uint32_t sm, slot, pc;
     enum sm_activity activity;
     uint64_t first_cycle, n_cycles;
-    uint32_t n_lanes; /* SM_ISSUES: active lanes */
+    uint32_t n_lanes;     /* SM_ISSUES: active lanes */
+    uint32_t block, warp; /* of a group in a row: the block's number, the row in it. SM_NO_BLOCK: another group */
 };
+#define SM_NO_BLOCK UINT32_MAX
 
 /* A memory instruction, or one bundle of it, from its issue until its last line arrived. */
 struct sm_access_span {
@@ -40,7 +42,14 @@ struct sm_move {
     uint64_t cycle;
 };
 
+/* A block, from the cycle in which its groups may issue to its end. */
+struct sm_block_span {
+    uint32_t sm, block;
+    uint64_t first_cycle, n_cycles;
+};
+
 struct sm_observer {
+    void (*block)(void *user, const struct sm_block_span *block);
     void (*span)(void *user, const struct sm_span *span);
     void (*access)(void *user, const struct sm_access_span *access);
     void (*move)(void *user, const struct sm_move *move);

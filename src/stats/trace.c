@@ -7,6 +7,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 
@@ -17,6 +20,7 @@ enum { MOST_EVENT_BYTES = 1024, MOST_NAME_BYTES = 200 };
 
 struct stats_trace {
     FILE *file;
+    char *path;
     uint64_t n_bytes, most_bytes;
     bool has_events, has_ending, is_full;
     int error; /* errno of the first failure */
@@ -35,7 +39,7 @@ struct stats_trace *stats_trace_open(const char *path, uint64_t most_bytes) {
     if (!file)
         return NULL;
     struct stats_trace *trace = base_allocate(1, sizeof *trace);
-    *trace = (struct stats_trace){.file = file, .most_bytes = most_bytes};
+    *trace = (struct stats_trace){.file = file, .path = strdup(path), .most_bytes = most_bytes};
     put(trace, beginning, sizeof beginning - 1);
     return trace;
 }
@@ -58,6 +62,7 @@ bool stats_trace_close(struct stats_trace *trace) {
     bool is_good = stats_trace_flush(trace);
     int error = errno;
     is_good &= fclose(trace->file) == 0;
+    free(trace->path);
     free(trace);
     if (error)
         errno = error;
@@ -65,6 +70,77 @@ bool stats_trace_close(struct stats_trace *trace) {
 }
 
 bool stats_trace_is_full(const struct stats_trace *trace) { return trace->is_full; }
+
+uint64_t stats_trace_room(const struct stats_trace *trace) {
+    return trace->is_full || trace->n_bytes >= trace->most_bytes ? 0 : trace->most_bytes - trace->n_bytes;
+}
+
+/* ---- Thinning ---------------------------------------------------------------------------------------------------- */
+
+/* Reads an event as begin() and its callers write it. Returns false for another line. */
+static bool read_event(const char *line, struct stats_event *event) {
+    const char *at = strstr(line, ",\"ts\":");
+    event->cycle = at ? strtoull(at + 6, NULL, 10) : 0;
+    return sscanf(line, "{\"ph\":\"%c\",\"pid\":%" SCNu32, &event->phase, &event->process) == 2;
+}
+
+/* Copies the first line, which is no event, and the events to keep. */
+static void copy_kept(struct stats_trace *trace, FILE *from, bool (*keep)(void *user, const struct stats_event *event),
+                      void *user) {
+    char *line = NULL;
+    size_t room = 0;
+    ssize_t length;
+    uint64_t begin = 0; /* of the last overlapping span */
+    struct stats_event event;
+    while ((length = getline(&line, &room, from)) > 0) {
+        while (length > 0 && (line[length - 1] == '\n' || line[length - 1] == ','))
+            line[--length] = '\0';
+        bool is_event = read_event(line, &event);
+        if (!is_event && trace->n_bytes) /* the end */
+            break;
+        if (is_event && event.phase == 'b')
+            begin = event.cycle;
+        if (is_event && event.phase == 'e')
+            event.cycle = begin;
+        if (is_event && !keep(user, &event))
+            continue;
+        if (is_event) {
+            put(trace, trace->has_events ? ",\n" : "\n", trace->has_events ? 2 : 1);
+            trace->has_events = true;
+        }
+        put(trace, line, (size_t)length);
+    }
+    free(line);
+}
+
+bool stats_trace_thin(struct stats_trace *trace, bool (*keep)(void *user, const struct stats_event *event),
+                      void *user) {
+    struct stat about;
+    struct stats_trace old = *trace;
+    size_t size = strlen(trace->path) + 8;
+    char *temporary = base_allocate(size, 1);
+    snprintf(temporary, size, "%s.thin", trace->path);
+    bool is_regular = fflush(trace->file) == 0 && fstat(fileno(trace->file), &about) == 0 && S_ISREG(about.st_mode);
+    FILE *from = is_regular ? fopen(trace->path, "re") : NULL, *to = from ? fopen(temporary, "we") : NULL;
+    if (to) {
+        trace->file = to;
+        trace->n_bytes = 0;
+        trace->has_events = trace->has_ending = trace->is_full = false;
+        copy_kept(trace, from, keep, user);
+    }
+    bool is_good = to && fflush(to) == 0 && !trace->error && rename(temporary, trace->path) == 0;
+    if (is_good) {
+        fclose(old.file);
+    } else if (to) {
+        fclose(to);
+        unlink(temporary);
+        *trace = old;
+    }
+    if (from)
+        fclose(from);
+    free(temporary);
+    return is_good;
+}
 
 /* ---- Events ------------------------------------------------------------------------------------------------------ */
 

@@ -1,7 +1,7 @@
 /* Writes a timeline as JSON in the Trace Event Format, which Perfetto (ui.perfetto.dev) and chrome://tracing open. One
  * microsecond of the file is one cycle. Events are written as they come, in any order of time. None is kept in memory.
  * The file is complete after each stats_trace_flush(). When it reaches its limit of bytes, further events are
- * dropped. */
+ * dropped, unless the caller makes room: it can remove events of processes or cycles that it does without. */
 #pragma once
 
 #include <stdbool.h>
@@ -21,6 +21,18 @@ bool stats_trace_flush(struct stats_trace *trace);
 bool stats_trace_close(struct stats_trace *trace); /* does nothing for NULL */
 /* Returns whether an event was dropped at the limit of bytes. */
 bool stats_trace_is_full(const struct stats_trace *trace);
+
+/* Returns how many bytes are left for events. */
+uint64_t stats_trace_room(const struct stats_trace *trace);
+/* What stats_trace_thin() knows about an event. Both ends of an overlapping span have the cycle of its begin. */
+struct stats_event {
+    char phase; /* as in trace.c */
+    uint32_t process;
+    uint64_t cycle;
+};
+/* Writes the file again without the events that keep() rejects. Returns false if that is impossible: the file is no
+ * regular one, or the disk is full. */
+bool stats_trace_thin(struct stats_trace *trace, bool (*keep)(void *user, const struct stats_event *event), void *user);
 
 void stats_trace_name_process(struct stats_trace *trace, uint32_t process, const char *name);
 void stats_trace_name_thread(struct stats_trace *trace, struct stats_track track, const char *name);

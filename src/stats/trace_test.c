@@ -91,6 +91,35 @@ static void a_full_file_is_whole_and_no_larger_than_its_limit(void **state) {
     assert_int_equal(count_events() % 2, 0);
 }
 
+static bool is_of_process_2(void *user, const struct stats_event *event) {
+    *(uint64_t *)user += event->phase == 'e' ? event->cycle : 0;
+    return event->process == 2;
+}
+
+/* Thinning keeps the names and both ends of spans, and the file goes on. */
+static void a_thinned_file_has_only_the_events_to_keep(void **state) {
+    (void)state;
+    enum { MOST = 20000 };
+    uint64_t begins = 0;
+    struct stats_trace *trace = stats_trace_open(path, MOST);
+    stats_trace_name_process(trace, 1, "one");
+    stats_trace_name_process(trace, 2, "two");
+    for (uint64_t i = 0; i < 20; i++)
+        stats_trace_overlapping_span(trace, 1 + i % 2, i, "memory", "ld", 10 * i, 5, NULL);
+    uint64_t room = stats_trace_room(trace);
+    assert_true(stats_trace_thin(trace, is_of_process_2, &begins));
+    assert_int_equal(begins, 10 * 190); /* an end has the cycle of its begin */
+    assert_true(stats_trace_room(trace) > room + (MOST - room) / 3);
+    assert_true(stats_trace_flush(trace));
+    assert_int_equal(count_events(), 2 + 20);
+    stats_trace_span(trace, (struct stats_track){1, 1}, "add", 7, 1, NULL);
+    assert_true(stats_trace_close(trace));
+    assert_int_equal(count_events(), 2 + 20 + 1);
+    trace = stats_trace_open("/dev/null", MOST);
+    assert_false(stats_trace_thin(trace, is_of_process_2, &begins));
+    stats_trace_close(trace);
+}
+
 static void a_long_name_is_cut(void **state) {
     (void)state;
     char name[3000];
@@ -113,6 +142,7 @@ int main(void) {
         cmocka_unit_test(the_file_is_whole_after_each_flush_and_goes_on),
         cmocka_unit_test(a_span_has_its_name_its_cycles_and_its_arguments),
         cmocka_unit_test(a_full_file_is_whole_and_no_larger_than_its_limit),
+        cmocka_unit_test(a_thinned_file_has_only_the_events_to_keep),
         cmocka_unit_test(a_long_name_is_cut),
         cmocka_unit_test(a_file_that_cannot_be_written_is_refused),
     };

@@ -127,7 +127,8 @@ static bool is_stall(const char *name) { return strncmp(name, "stall: ", 7) == 0
 
 /* The sums over the spans of slots. */
 struct sums {
-    json_int_t n_issued, n_lanes, n_accesses, n_launches;
+    json_int_t n_issued, n_lanes, n_accesses, n_launches, n_blocks;
+    json_int_t block_sum; /* of their numbers */
     double memory, dependency, fetch, barrier, ready;
 };
 
@@ -149,12 +150,18 @@ static struct sums add_up(const struct timeline *timeline) {
     json_array_foreach(timeline->events, i, event) {
         const char *name = text(event, "name");
         const json_t *args = json_object_get(event, "args");
-        sums.n_accesses += text(event, "ph")[0] == 'b';
+        if (text(event, "ph")[0] == 'b') {
+            bool is_block = strcmp(text(event, "cat"), "blocks") == 0;
+            *(is_block ? &sums.n_blocks : &sums.n_accesses) += 1;
+            sums.block_sum += json_integer_value(json_object_get(args, "block"));
+        }
         if (text(event, "ph")[0] != 'X' || json_integer_value(json_object_get(event, "pid")) == streams)
             continue;
         if (json_object_get(args, "lanes")) {
             sums.n_issued++;
             sums.n_lanes += json_integer_value(json_object_get(args, "lanes"));
+            assert_true(json_object_get(args, "cuda_line") && json_object_get(args, "block") &&
+                        json_object_get(args, "warp"));
         } else if (!is_stall(name)) {
             sums.n_launches++;
         } else {
@@ -193,6 +200,10 @@ static void expect_whole_timeline(const char *words, json_int_t n_launches) {
     assert_int_equal(sums.n_lanes, total(run, "thread_instructions"));
     assert_int_equal(sums.n_launches, n_launches);
     assert_true(sums.n_accesses > 0 && sums.n_accesses <= total(run, "long_instructions"));
+    assert_int_equal(sums.n_blocks, total(run, "blocks"));
+    json_int_t n = sums.n_blocks / n_launches; /* each launch has blocks 0 to n - 1 */
+    if (strncmp(words, "bfs", 3) == 0)
+        assert_int_equal(sums.block_sum, n_launches * n * (n - 1) / 2);
     assert_true(sums.memory == sum_lines(run, "stall_memory") && sums.memory > 0);
     assert_true(sums.dependency == sum_lines(run, "stall_dependency"));
     assert_true(sums.fetch == sum_lines(run, "stall_fetch"));
@@ -318,17 +329,37 @@ static void cycles_and_sms_bound_it(void **state) {
     outcome_free(&outcome);
 }
 
+/* The file does not end early: it shows fewer SMs, then fewer cycles, but all launches. */
 static void its_size_bounds_it(void **state) {
     (void)state;
+    enum { CHIP = 16 }; /* processes 1 to 15 are the SMs */
     char path[4096];
     struct stat about;
     struct outcome outcome = heddle("run bfs --size small -q --trace-size 1 --trace %s/small.json", scratch());
     expect_status(&outcome, 0);
-    expect_text(outcome.err, "small.json' has reached its limit of 1000000 bytes and ends at cycle ");
+    expect_text(outcome.err,
+                "small.json' shows one in 16 SMs and, of every 16384 cycles, 4096, to stay within 1000000 ");
     snprintf(path, sizeof path, "%s/small.json", scratch());
     assert_int_equal(stat(path, &about), 0);
-    assert_in_range(about.st_size, 990000, 1000000);
+    assert_in_range(about.st_size, 400000, 1000000);
     struct timeline timeline = read_timeline("small.json");
+    json_int_t last_sm = 0, n_launches = 0;
+    double first = 1e9, last = 0;
+    for (size_t i = 0; i < timeline.n_spans; i++) {
+        const struct span *span = &timeline.span[i];
+        if (span->process == CHIP) {
+            n_launches++;
+            continue;
+        }
+        last_sm = span->process > last_sm ? span->process : last_sm;
+        first = span->first < first ? span->first : first;
+        last = span->first > last ? span->first : last;
+        assert_true((uint64_t)span->first / 4096 % 4 == 0);
+    }
+    assert_int_equal(last_sm, 1); /* process 1 is SM 0 */
+    assert_int_equal(n_launches, 7);
+    assert_true(first < 1000 &&
+                last > 32768); /* of 43,744 cycles, in which the window that begins in 32768 is the last */
     timeline_free(&timeline);
     outcome_free(&outcome);
 }
