@@ -48,11 +48,17 @@
 #define cuGetProcAddress cuGetProcAddress_v2
 #define cuGraphAddDependencies cuGraphAddDependencies_v2
 #define cuGraphAddKernelNode cuGraphAddKernelNode_v2
+#define cuGraphAddNode cuGraphAddNode_v2
 #define cuGraphExecKernelNodeSetParams cuGraphExecKernelNodeSetParams_v2
 #define cuGraphExecUpdate cuGraphExecUpdate_v2
 #define cuGraphGetEdges cuGraphGetEdges_v2
 #define cuGraphInstantiate cuGraphInstantiateWithFlags
 #define cuGraphInstantiateWithParams HEDDLE_PTSZ(cuGraphInstantiateWithParams)
+#define cuStreamBatchMemOp HEDDLE_PTSZ(cuStreamBatchMemOp_v2)
+#define cuStreamWaitValue32 HEDDLE_PTSZ(cuStreamWaitValue32_v2)
+#define cuStreamWaitValue64 HEDDLE_PTSZ(cuStreamWaitValue64_v2)
+#define cuStreamWriteValue32 HEDDLE_PTSZ(cuStreamWriteValue32_v2)
+#define cuStreamWriteValue64 HEDDLE_PTSZ(cuStreamWriteValue64_v2)
 #define cuStreamBeginCaptureToGraph HEDDLE_PTSZ(cuStreamBeginCaptureToGraph)
 #define cuIpcOpenMemHandle cuIpcOpenMemHandle_v2
 #define cuGraphKernelNodeGetParams cuGraphKernelNodeGetParams_v2
@@ -1198,6 +1204,72 @@ typedef struct CUDA_MEM_ALLOC_NODE_PARAMS_v1_st {
 } CUDA_MEM_ALLOC_NODE_PARAMS_v1;
 typedef CUDA_MEM_ALLOC_NODE_PARAMS_v1 CUDA_MEM_ALLOC_NODE_PARAMS;
 
+/* A node of any kind. */
+typedef struct CUgraphNodeParams_st {
+    CUgraphNodeType type;
+    int reserved0[3];
+    union {
+        long long reserved1[29];
+        CUDA_KERNEL_NODE_PARAMS_v2 kernel;
+        struct {
+            int flags, reserved;
+            CUcontext copyCtx;
+            CUDA_MEMCPY3D copyParams;
+        } memcpy;
+        CUDA_MEMSET_NODE_PARAMS_v1 memset; /* a context follows */
+        CUDA_HOST_NODE_PARAMS_v1 host;
+        struct {
+            CUgraph graph;
+            int ownership; /* 0: the node gets a clone */
+        } graph;
+        struct {
+            CUevent event;
+        } eventWait, eventRecord;
+        CUDA_MEM_ALLOC_NODE_PARAMS_v1 alloc;
+        struct {
+            CUdeviceptr dptr;
+        } free;
+    };
+    long long reserved2;
+} CUgraphNodeParams;
+
+typedef enum CUstreamWaitValue_flags_enum {
+    CU_STREAM_WAIT_VALUE_GEQ = 0, /* *address - value >= 0, as a signed number */
+    CU_STREAM_WAIT_VALUE_EQ = 1,
+    CU_STREAM_WAIT_VALUE_AND = 2, /* *address & value */
+    CU_STREAM_WAIT_VALUE_NOR = 3, /* ~(*address | value) */
+    CU_STREAM_WAIT_VALUE_FLUSH = 1 << 30,
+} CUstreamWaitValue_flags;
+
+typedef enum CUstreamWriteValue_flags_enum {
+    CU_STREAM_WRITE_VALUE_DEFAULT = 0,
+    CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER = 1,
+} CUstreamWriteValue_flags;
+
+typedef enum CUstreamBatchMemOpType_enum {
+    CU_STREAM_MEM_OP_WAIT_VALUE_32 = 1,
+    CU_STREAM_MEM_OP_WRITE_VALUE_32 = 2,
+    CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES = 3,
+    CU_STREAM_MEM_OP_WAIT_VALUE_64 = 4,
+    CU_STREAM_MEM_OP_WRITE_VALUE_64 = 5,
+    CU_STREAM_MEM_OP_BARRIER = 6,
+} CUstreamBatchMemOpType;
+
+typedef union CUstreamBatchMemOpParams_union {
+    CUstreamBatchMemOpType operation;
+    struct {
+        CUstreamBatchMemOpType operation;
+        CUdeviceptr address;
+        union {
+            cuuint32_t value;
+            cuuint64_t value64;
+        };
+        unsigned int flags;
+        CUdeviceptr alias;
+    } waitValue, writeValue;
+    cuuint64_t pad[6];
+} CUstreamBatchMemOpParams;
+
 typedef struct CUuserObject_st *CUuserObject;
 typedef enum CUuserObject_flags_enum { CU_USER_OBJECT_NO_DESTRUCTOR_SYNC = 1 } CUuserObject_flags;
 typedef enum CUuserObjectRetain_flags_enum { CU_GRAPH_USER_OBJECT_MOVE = 1 } CUuserObjectRetain_flags;
@@ -1639,6 +1711,12 @@ CUresult cuStreamGetCtx_v2(CUstream stream, CUcontext *context, CUgreenCtx *gree
 CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int flags);
 CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void *user, unsigned int flags);
 CUresult cuStreamAttachMemAsync(CUstream stream, CUdeviceptr address, size_t bytes, unsigned int flags);
+CUresult cuStreamWriteValue32(CUstream stream, CUdeviceptr address, cuuint32_t value, unsigned int flags);
+CUresult cuStreamWriteValue64(CUstream stream, CUdeviceptr address, cuuint64_t value, unsigned int flags);
+CUresult cuStreamWaitValue32(CUstream stream, CUdeviceptr address, cuuint32_t value, unsigned int flags);
+CUresult cuStreamWaitValue64(CUstream stream, CUdeviceptr address, cuuint64_t value, unsigned int flags);
+CUresult cuStreamBatchMemOp(CUstream stream, unsigned int count, CUstreamBatchMemOpParams *operations,
+                            unsigned int flags);
 CUresult cuStreamQuery(CUstream stream);
 CUresult cuStreamSynchronize(CUstream stream);
 CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status);
@@ -1669,6 +1747,10 @@ CUresult cuGraphAddMemAllocNode(CUgraphNode *node, CUgraph graph, const CUgraphN
                                 size_t n_dependencies, CUDA_MEM_ALLOC_NODE_PARAMS *parameters);
 CUresult cuGraphAddMemFreeNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t n_dependencies,
                                CUdeviceptr address);
+CUresult cuGraphAddNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, const CUgraphEdgeData *edges,
+                        size_t n_dependencies, CUgraphNodeParams *parameters);
+CUresult cuGraphNodeSetParams(CUgraphNode node, CUgraphNodeParams *parameters);
+CUresult cuGraphExecNodeSetParams(CUgraphExec executable, CUgraphNode node, CUgraphNodeParams *parameters);
 CUresult cuGraphMemAllocNodeGetParams(CUgraphNode node, CUDA_MEM_ALLOC_NODE_PARAMS *parameters);
 CUresult cuGraphMemFreeNodeGetParams(CUgraphNode node, CUdeviceptr *address);
 CUresult cuDeviceGraphMemTrim(CUdevice device);

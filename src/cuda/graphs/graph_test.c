@@ -353,8 +353,66 @@ static void a_stream_can_be_captured_to_a_graph(void **state) {
     assert_cuda(cuGraphDestroy(graph));
 }
 
+static void one_function_adds_nodes_of_every_kind(void **state) {
+    (void)state;
+    struct fixture f;
+    unsigned n_calls = 0;
+    CUgraph graph, child;
+    CUgraphExec executable;
+    CUgraphNode node[8];
+    prepare(&f);
+    CUgraphNodeParams fill = {.type = CU_GRAPH_NODE_TYPE_MEMSET, .memset = {f.a, 0, 5, 4, N, 1}};
+    CUgraphNodeParams kernel = {.type = CU_GRAPH_NODE_TYPE_KERNEL, .kernel = kernel_node(&f)};
+    CUgraphNodeParams copy = {.type = CU_GRAPH_NODE_TYPE_MEMCPY, .memcpy.copyParams = copy_back(&f)};
+    CUgraphNodeParams host = {.type = CU_GRAPH_NODE_TYPE_HOST, .host = {count_call, &n_calls}};
+    CUgraphNodeParams allocate = {
+        .type = CU_GRAPH_NODE_TYPE_MEM_ALLOC,
+        .alloc = {.poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}},
+                  .bytesize = 4096},
+    };
+    assert_cuda(cuGraphCreate(&child, 0));
+    assert_cuda(cuGraphAddNode(&node[0], child, NULL, NULL, 0, &host));
+    CUgraphNodeParams whole = {.type = CU_GRAPH_NODE_TYPE_GRAPH, .graph.graph = child};
+    CUgraphNodeParams other = {.type = CU_GRAPH_NODE_TYPE_CONDITIONAL};
+    assert_cuda(cuGraphCreate(&graph, 0));
+    assert_cuda(cuGraphAddNode(&node[0], graph, NULL, NULL, 0, &fill));
+    assert_cuda(cuGraphAddNode(&node[1], graph, &node[0], NULL, 1, &kernel));
+    assert_cuda(cuGraphAddNode(&node[2], graph, &node[1], NULL, 1, &copy));
+    assert_cuda(cuGraphAddNode(&node[3], graph, &node[2], NULL, 1, &host));
+    assert_cuda(cuGraphAddNode(&node[4], graph, &node[3], NULL, 1, &whole));
+    assert_cuda(cuGraphAddNode(&node[5], graph, &node[4], NULL, 1, &allocate));
+    CUgraphNodeParams release = {.type = CU_GRAPH_NODE_TYPE_MEM_FREE, .free.dptr = allocate.alloc.dptr};
+    assert_cuda(cuGraphAddNode(&node[6], graph, &node[5], NULL, 1, &release));
+    char text[256];
+    struct capture capture = capture_stderr();
+    CUresult result = cuGraphAddNode(&node[7], graph, NULL, NULL, 0, &other);
+    read_stderr(&capture, text, sizeof(text));
+    assert_int_equal(result, CUDA_ERROR_NOT_SUPPORTED);
+    assert_string_equal(text, "heddle: cuGraphAddNode: nodes of type 13 are not supported\n");
+    assert_cuda(cuGraphInstantiate(&executable, graph, 0));
+    assert_cuda(cuGraphLaunch(executable, NULL));
+    expect_all(&f, 15);
+    assert_int_equal(n_calls, 2);
+    fill.memset.value = 6;
+    assert_cuda(cuGraphExecNodeSetParams(executable, node[0], &fill));
+    assert_cuda(cuGraphLaunch(executable, NULL));
+    expect_all(&f, 16);
+    assert_cuda(cuGraphExecDestroy(executable));
+    fill.memset.value = 7;
+    assert_cuda(cuGraphNodeSetParams(node[0], &fill));
+    assert_int_equal(cuGraphNodeSetParams(node[6], &release), CUDA_ERROR_INVALID_VALUE);
+    assert_cuda(cuGraphInstantiate(&executable, graph, 0));
+    assert_cuda(cuGraphLaunch(executable, NULL));
+    expect_all(&f, 17);
+    assert_cuda(cuGraphExecDestroy(executable));
+    assert_cuda(cuGraphDestroy(child));
+    assert_cuda(cuGraphDestroy(graph));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        context_test(one_function_adds_nodes_of_every_kind),
         context_test(nodes_run_after_what_they_depend_on),
         context_test(a_cycle_cannot_be_instantiated),
         context_test(executables_can_be_changed),
