@@ -19,7 +19,7 @@ add_data(experiments experiments/*.yaml)
 # Those that `heddle validate` runs; the programs for the others are not installed.
 set(recordings bench/hardware/recordings)
 add_data(recordings ${recordings}/h200_workloads.csv ${recordings}/h200_patterns.csv ${recordings}/h200_applications.csv
-  ${recordings}/h200_suites.csv)
+  ${recordings}/h200_suites.csv ${recordings}/h200_metrics.csv)
 add_data(web web/dist/page.html)
 
 # What `heddle new` starts from. `sources` leads to the headers.

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
-#include "cli/validate/recording.h"
+#include "cli/validate/metrics.h"
 #include "command/output.h"
 #include "program/html.h"
 #include "program/program_options.h"
@@ -22,7 +22,7 @@ struct validate_options {
     struct command_machine_options machine;
     uint64_t threads;
     double timeout_seconds;
-    bool is_quiet;
+    bool is_quiet, has_metrics;
 };
 
 #define FIELD(name) offsetof(struct validate_options, name)
@@ -32,6 +32,8 @@ static const struct command_option options[] = {
      0},
     {"--recording", 0, COMMAND_TEXT, "FILE.csv", "what bench/hardware/record.sh wrote; default: the machine's",
      FIELD(recording), 0, 0},
+    {"--metrics", 0, COMMAND_FLAG, NULL, "compare counters instead of cycles, and rank their differences",
+     FIELD(has_metrics), 0, 0},
     COMMAND_SET_ROW(FIELD(machine)),
     PROGRAM_THREADS_ROW(FIELD(threads)),
     {"--csv", 0, COMMAND_TEXT, "FILE|-", "write the table as CSV", FIELD(csv), 0, 0},
@@ -51,12 +53,16 @@ const struct command cli_validate_command = {
             "the table are the means and the median of the errors without their sign, and the correlation of\n"
             "the cycles' logarithms. A second table has kernels that are not workloads, bench/hardware/kernels.\n"
             "\n"
+            "--metrics uses a recording of Nsight Compute's counters: instructions, active threads, accesses,\n"
+            "bank conflicts, sectors and hits of the L1. It shows how far each is off, and in which programs.\n"
+            "\n"
             "A recording is a CSV file with a line for each launch; bench/hardware/record.sh makes one of\n"
             "your own card. Some workloads take minutes.\n",
     .examples = "  heddle validate\n"
                 "  heddle validate h200 matmul bfs --size medium\n"
                 "  heddle validate h200 --svg h200.svg --csv h200.csv\n"
-                "  heddle validate h200 --size medium --html h200.html\n",
+                "  heddle validate h200 --size medium --html h200.html\n"
+                "  heddle validate h200 --metrics\n",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
     .main = cli_validate,
@@ -281,14 +287,44 @@ static void print_table(struct validate *validate, enum group group) {
                   group == KERNELS ? "other kernels" : "workloads");
 }
 
+/* Returns the finished programs, *n of them, with our counters of the recorded launches. */
+static struct cli_measured *measure(struct validate *validate, unsigned *n) {
+    struct cli_measured *measured = BASE_ARENA_ARRAY(&validate->arena, struct cli_measured, validate->n);
+    *n = 0;
+    for (unsigned i = 0; i < validate->n; i++) {
+        const struct comparison *comparison = &validate->comparison[i];
+        if (isnan(comparison->simulated))
+            continue;
+        struct cli_measured *one = &measured[(*n)++];
+        one->real = comparison->real;
+        one->peaks = &validate->shown.peaks;
+        for (unsigned k = 0; k < comparison->real->n_launches; k++)
+            stats_add(&one->counters, &validate->jobs.job[i].run.launch[k].counters);
+    }
+    return measured;
+}
+
+static void print_metrics(struct validate *validate) {
+    unsigned n;
+    const struct cli_measured *measured = measure(validate, &n);
+    if (n)
+        cli_print_metrics(stdout, measured, n, &validate->arena);
+}
+
 static void begin_csv(FILE *file) {
     fprintf(file, "program,size,launches,real_cycles,simulated_cycles,error,instruction_error\n");
 }
 
-static bool write_csv(const struct validate *validate) {
+static bool write_csv(struct validate *validate) {
     FILE *file = validate->csv;
     if (!file)
         return true;
+    if (validate->given.has_metrics) {
+        unsigned n;
+        const struct cli_measured *measured = measure(validate, &n);
+        cli_write_metrics(file, measured, n);
+        return command_close_output(validate->given.csv, file, fflush(file) == 0 && !ferror(file));
+    }
     for (unsigned i = 0; i < validate->n; i++) {
         const struct comparison *comparison = &validate->comparison[i];
         if (isnan(comparison->simulated))
@@ -414,6 +450,15 @@ static int find_recording(struct validate *validate) {
     const char *folder = program_find_recordings(&validate->arena);
     if (!folder)
         return COMMAND_ERROR;
+    if (validate->given.has_metrics) {
+        const char *metrics = base_arena_printf(&validate->arena, "%s/%s_metrics.csv", folder, validate->shown.machine);
+        return access(metrics, F_OK) == 0
+                   ? cli_read_recording(metrics, &validate->recording, &validate->arena)
+                   : command_fail(COMMAND_ERROR,
+                                  "there is no recording of the metrics of %s; bench/hardware/record.sh makes one of a "
+                                  "card, for --recording",
+                                  validate->shown.machine);
+    }
     const char *workloads = base_arena_printf(&validate->arena, "%s/%s_workloads.csv", folder, validate->shown.machine);
     const char *patterns = base_arena_printf(&validate->arena, "%s/%s_patterns.csv", folder, validate->shown.machine);
     if (access(workloads, F_OK) != 0)
@@ -433,7 +478,7 @@ static int begin_files(struct validate *validate) {
         return command_fail(COMMAND_USAGE, "--csv and --svg cannot both write to '%s'", csv);
     if (!command_open_output(csv, &validate->csv) || !command_open_output(svg, &validate->svg))
         return COMMAND_ERROR;
-    if (csv)
+    if (csv && !validate->given.has_metrics)
         begin_csv(validate->csv);
     if (svg)
         report_svg_begin(&validate->picture, validate->svg, WIDTH, HEIGHT);
@@ -464,8 +509,12 @@ static int run(struct validate *validate) {
     collect(validate);
     if (!validate->given.is_quiet && !command_is_stdout(validate->given.csv) &&
         !command_is_stdout(validate->given.svg) && !command_is_stdout(validate->given.html)) {
-        print_table(validate, WORKLOADS);
-        print_table(validate, KERNELS);
+        if (validate->given.has_metrics) {
+            print_metrics(validate);
+        } else {
+            print_table(validate, WORKLOADS);
+            print_table(validate, KERNELS);
+        }
     }
     for (unsigned i = 0; i < validate->n; i++)
         if (validate->jobs.job[i].run.error)

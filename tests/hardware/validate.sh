@@ -16,6 +16,14 @@ grep -c '<svg' "$folder/picture.svg" >/dev/null || fail "no picture"
 table=$("$heddle" validate h200 --recording "$folder/card.csv" --set sm.count=8)
 [[ $table == *"1 workload: mean error"* ]] || fail "no summary in: $table"
 [[ $table != *correlation* && $table != *median* ]] || fail "one point has no correlation: $table"
+# Counters instead of cycles, with Nsight Compute's names.
+printf 'workload,size,sm__cycles_elapsed.max,smsp__inst_executed.sum\nvecadd,small,1000,50\n' >"$folder/metrics.csv"
+rows=$("$heddle" validate h200 --recording "$folder/metrics.csv" --metrics --set sm.count=8 --csv -)
+[[ $rows == "program,size,metric,real,simulated,difference"$'\n'"vecadd,small,instructions,50,"*",0."* ]] || fail "no metrics in: $rows"
+table=$("$heddle" validate h200 --recording "$folder/metrics.csv" --metrics --set sm.count=8)
+[[ $table == *"metric "*"instructions "*"The largest differences"* && $table != *"mean error"* ]] || fail "no metrics in: $table"
+if "$heddle" validate a100 --metrics 2>"$folder/error"; then fail "a machine without recorded metrics is taken"; fi
+[[ $(<"$folder/error") == "heddle: there is no recording of the metrics of a100; "* ]] || fail "wrong message: $(<"$folder/error")"
 # A run that comes to no end has no error, and there is no mean of none.
 if table=$("$heddle" validate h200 --recording "$folder/card.csv" --set sm.count=8 --set limits.max_cycles=10 2>/dev/null); then
     fail "a run that was stopped is good: $table"

@@ -5,6 +5,13 @@
 
 #include "base/arena.h"
 
+/* Rows of metrics.def. */
+#define CLI_METRIC(word, unit, real, per, simulated) +1
+enum {
+    CLI_N_METRICS = 0
+#include "cli/validate/metrics.def"
+};
+
 /* A workload at a size, or a kernel of bench/hardware/kernels. */
 struct cli_recorded {
     const char *workload, *size;
@@ -12,6 +19,9 @@ struct cli_recorded {
     unsigned n_launches; /* the first ones of the program */
     double cycles;       /* of them all */
     double instructions; /* machine instructions of warps, of them all; 0: not recorded */
+    struct {
+        double sum, per; /* of the launches; NaN: not recorded; per is 1 unless the metric has a divisor */
+    } metric[CLI_N_METRICS];
 };
 
 struct cli_recording {

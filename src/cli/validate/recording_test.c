@@ -1,4 +1,5 @@
-/* Tests of recordings: fields in quotes, sums over launches, and malformed lines. */
+/* Tests of recordings: fields in quotes, sums over launches, metrics, and malformed lines. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -55,6 +56,26 @@ static void kernels_and_their_instructions_are_read_too(void **state) {
     base_arena_free(&arena);
 }
 
+static void metrics_are_sums_of_columns_and_unknown_without_one(void **state) {
+    (void)state;
+    struct base_arena arena = {0};
+    struct cli_recording recording = {0};
+    assert_int_equal(read_text("workload,size,sm__cycles_elapsed.max,smsp__inst_executed.sum,"
+                               "smsp__thread_inst_executed_pred_on.sum,"
+                               "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum,"
+                               "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum\n"
+                               "bfs,medium,100,10,200,3,4\nbfs,medium,100,30,700,5,6\n",
+                               &recording, &arena),
+                     COMMAND_DONE);
+    const struct cli_recorded *bfs = &recording.item[0];
+    assert_true(bfs->cycles == 200 && bfs->instructions == 40);
+    assert_true(bfs->metric[0].sum == 40 && bfs->metric[0].per == 1);   /* instructions */
+    assert_true(bfs->metric[1].sum == 900 && bfs->metric[1].per == 40); /* active threads per instruction */
+    assert_true(isnan(bfs->metric[2].sum));                             /* loads and stores */
+    assert_true(bfs->metric[3].sum == 18);                              /* bank conflicts */
+    base_arena_free(&arena);
+}
+
 static void what_is_no_recording_is_refused(void **state) {
     (void)state;
     struct base_arena arena = {0};
@@ -71,6 +92,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(launches_of_a_workload_are_summed),
         cmocka_unit_test(kernels_and_their_instructions_are_read_too),
+        cmocka_unit_test(metrics_are_sums_of_columns_and_unknown_without_one),
         cmocka_unit_test(what_is_no_recording_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
