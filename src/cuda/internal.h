@@ -209,6 +209,7 @@ struct cuda_texture_object {
 struct cuda_error_record {
     CUresult result;
     const char *limit; /* the limit that ended the launch: "timeout", "max-instructions", "interrupt"; NULL: none */
+    bool is_wrong;     /* a GPU's driver refuses it too: wrong PTX that the program itself loaded */
     char message[1024];
 };
 
@@ -265,6 +266,7 @@ struct cuda_state {
     struct cuda_order order;
     struct cuda_error_record *error;
     unsigned n_errors;
+    bool has_lost_module;     /* the program used a module or library that does not exist */
     const char **unsupported; /* functions without effect here that the program called or looked up */
     unsigned n_unsupported;
     uint64_t written_ns;           /* host clock of the last write */
@@ -279,6 +281,7 @@ struct cuda_call {
     uint64_t ready, end;      /* its work may start in cycle `ready` of the timeline, and has ended by `end` */
     CUresult result;
     bool is_locked;
+    bool is_registering; /* loads an object that the program's compiler made */
 };
 
 #define CUDA_CALL __attribute__((cleanup(cuda_leave))) struct cuda_call

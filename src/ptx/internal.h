@@ -175,6 +175,7 @@ struct ptx_parser {
     struct ptx_token token; /* the current one */
     PTX_LIST(struct ptx_error) errors;
     uint32_t n_errors;
+    bool has_lack;       /* as in struct ptx_messages */
     uint32_t n_searches; /* for nearest names; see ptx_may_search() */
 
     struct ptx_name **bucket;

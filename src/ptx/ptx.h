@@ -254,6 +254,7 @@ struct ptx_module {
 struct ptx_messages {
     char *text; /* malloc'ed; NULL when there are none */
     unsigned n_errors;
+    bool has_lack; /* the text needs a feature that Heddle lacks; otherwise every compiler refuses it */
 };
 
 /* Parses `length` bytes of PTX. Returns NULL on errors, which `messages` then lists. Never crashes, whatever the

@@ -190,6 +190,23 @@ static void only_what_is_missing_here_makes_a_success_an_error(void **state) {
     outcome_free(&outcome);
 }
 
+/* A GPU's driver refuses wrong PTX too, so a program that sees this may go on. It cannot know what is missing here. */
+static void a_program_that_checks_wrong_ptx_decides_about_its_status(void **state) {
+    (void)state;
+    struct outcome outcome = heddle("run %s/wrong_ptx checked --functional", programs());
+    expect_status(&outcome, 0);
+    expect_text(outcome.out, "refused with 218, then 7\n");
+    expect_text(outcome.err, "error: unknown instruction 'frobnicate'");
+    outcome_free(&outcome);
+    static const char *const status_1[] = {"ignored", "lacking", "later"};
+    for (size_t i = 0; i < sizeof status_1 / sizeof *status_1; i++) {
+        outcome = heddle("run %s/wrong_ptx %s --functional", programs(), status_1[i]);
+        expect_status(&outcome, 1);
+        expect_text(outcome.err, "ended with exit status 0 although something that it used is missing here, first: ");
+        outcome_free(&outcome);
+    }
+}
+
 /* The program passes over the error and ends with 0. */
 static void a_launch_that_the_model_or_the_machine_refuses_is_an_error(void **state) {
     (void)state;
@@ -233,6 +250,7 @@ int main(void) {
         cmocka_unit_test(a_choice_of_no_launch_is_an_error_with_the_kernels_there_are),
         cmocka_unit_test(launches_are_numbered_from_1_everywhere),
         cmocka_unit_test(only_what_is_missing_here_makes_a_success_an_error),
+        cmocka_unit_test(a_program_that_checks_wrong_ptx_decides_about_its_status),
         cmocka_unit_test(a_launch_that_the_model_or_the_machine_refuses_is_an_error),
         cmocka_unit_test(the_first_cause_is_named_with_the_exit_status),
         cmocka_unit_test(a_name_that_is_only_looked_up_is_not_missed),

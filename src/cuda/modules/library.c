@@ -37,6 +37,7 @@ CUresult cuHeddleLoadRegistered(CUlibrary *library, const void *image, const cha
     char user[512];
     snprintf(user, sizeof(user), "%s '%s' of %s", kind, name, cuda_object_file(image));
     struct CUmod_st *module;
+    call.is_registering = true;
     CUresult result = cuda_module_check(&call, image, user);
     if (result == CUDA_SUCCESS)
         result = cuda_module_load(&call, &module, NULL, image, 0, 0, NULL, NULL);

@@ -13,12 +13,18 @@
 /* ---- Loading ---------------------------------------------------------------------------------------------------- */
 
 /* The results keep the first line, which says what and where. */
-static CUresult report_errors(struct cuda_state *state, const char *text, const struct cuda_log *error) {
+static CUresult report_errors(const struct cuda_call *call, const struct ptx_messages *messages,
+                              const struct cuda_log *error) {
     char first[1024];
+    const char *text = messages->text ? messages->text : "not PTX\n";
+    struct cuda_state *state = call->state;
+    unsigned before = state->n_errors;
     snprintf(first, sizeof(first), "%.*s", (int)strcspn(text, "\n"), text);
     fputs(text, stderr);
     cuda_write_log(error, text);
     cuda_results_add_error(state, CUDA_ERROR_INVALID_PTX, NULL, first);
+    if (state->n_errors > before)
+        state->error[before].is_wrong = !messages->has_lack && !call->is_registering;
     return CUDA_ERROR_INVALID_PTX;
 }
 
@@ -54,7 +60,7 @@ static CUresult load_parts(struct cuda_call *call, const struct cuda_image *imag
     }
     CUresult result = CUDA_SUCCESS;
     if (!*loaded)
-        result = report_errors(call->state, first.text ? first.text : "not PTX\n", error);
+        result = report_errors(call, &first, error);
     ptx_messages_free(&first);
     return result;
 }
@@ -183,8 +189,9 @@ CUresult cuda_module_function(struct cuda_call *call, struct CUmod_st *module, c
     struct ptx_messages messages = {0};
     struct gpu_kernel *kernel = gpu_module_kernel(module->gpu, name, &messages);
     CUresult result = CUDA_ERROR_NOT_FOUND;
+    messages.has_lack = true; /* the module has been checked */
     if (messages.text)
-        result = report_errors(call->state, messages.text, &(struct cuda_log){0});
+        result = report_errors(call, &messages, &(struct cuda_log){0});
     ptx_messages_free(&messages);
     if (!kernel)
         return result;

@@ -62,8 +62,12 @@ bool cuda_results_has_error(const struct cuda_state *state, const char *message)
     return state->n_errors == MOST_ERRORS;
 }
 
-/* Returns true if Heddle lacks a feature that the program needs. The other errors occur on a GPU too. */
-static bool is_unsupported(CUresult result) {
+/* Returns true if Heddle lacks a feature that the program needs. The other errors occur on a GPU too. A program that
+ * loads wrong PTX and then uses no module that does not exist has checked the error. */
+static bool is_unsupported(const struct cuda_state *state, const struct cuda_error_record *error) {
+    CUresult result = error->result;
+    if (error->is_wrong && !state->has_lost_module)
+        return false;
     return result == CUDA_ERROR_NOT_SUPPORTED || result == CUDA_ERROR_INVALID_PTX ||
            result == CUDA_ERROR_NO_BINARY_FOR_GPU || result == CUDA_ERROR_INVALID_IMAGE;
 }
@@ -211,7 +215,7 @@ static json_t *errors(const struct cuda_state *state) {
         /* A message may quote bytes of the program that are not text. */
         json_t *message = json_string(state->error[i].message);
         json_object_set_new(object, "message", message ? message : json_string(""));
-        if (is_unsupported(state->error[i].result))
+        if (is_unsupported(state, &state->error[i]))
             json_object_set_new(object, "unsupported", json_true());
         if (state->error[i].limit)
             json_object_set_new(object, "limit", json_string(state->error[i].limit));

@@ -206,7 +206,12 @@ void *cuda_object_new(struct cuda_call *call, enum cuda_kind kind, size_t bytes)
 
 void *cuda_object_find(const struct cuda_call *call, const void *handle, enum cuda_kind kind) {
     struct cuda_object *object = cuda_table_get(&call->state->objects, (uintptr_t)handle);
-    return object && object->kind == kind ? object : NULL;
+    bool exists = object && object->kind == kind;
+    if (!exists && (kind == CUDA_KIND_MODULE || kind == CUDA_KIND_LIBRARY)) {
+        call->state->has_lost_module = true;
+        call->state->n_changes++;
+    }
+    return exists ? object : NULL;
 }
 
 void cuda_object_delete(struct cuda_state *state, void *object) {

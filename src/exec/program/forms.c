@@ -410,6 +410,7 @@ static void report_missing(const struct missing *missing, struct ptx_messages *m
     char times[48] = "";
     if (missing->count > 1)
         snprintf(times, sizeof times, " (%u times in the module)", missing->count);
+    messages->has_lack |= missing->first->opcode != PTX_OP_CALL;
     ptx_error_at(messages, missing->function->home, missing->first->at,
                  missing->first->opcode == PTX_OP_CALL ? "call of '%s', which has no definition%s"
                                                        : "'%s' is not supported%s",
@@ -421,6 +422,7 @@ static unsigned report_cluster(const struct ptx_function *function, struct ptx_m
     uint32_t n_blocks = function->cluster[0] * function->cluster[1] * function->cluster[2];
     if (n_blocks <= 1)
         return 0;
+    messages->has_lack = true;
     ptx_error_at(messages, function->home, function->at,
                  "'%s' needs clusters of %u blocks (.reqnctapercluster), which are not supported", function->name,
                  n_blocks);

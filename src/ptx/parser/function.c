@@ -90,12 +90,14 @@ static bool parse_header(struct ptx_parser *parser, struct ptx_function *functio
         !ptx_parse_parameters(parser, function, PTX_ROLE_PARAMETER, &function->parameter, &function->n_parameters,
                               &function->parameter_bytes))
         return false;
-    for (uint32_t i = 0; function->is_entry && i < function->n_parameters; i++)
+    for (uint32_t i = 0; function->is_entry && i < function->n_parameters; i++) {
+        parser->has_lack |= function->parameter[i].space == PTX_SPACE_TEX;
         if (function->parameter[i].space != PTX_SPACE_PARAM)
             return ptx_fail(parser, function->parameter[i].at,
                             function->parameter[i].space == PTX_SPACE_TEX
                                 ? "texture and surface references as parameters are not supported; use a .u64 handle"
                                 : "the parameters of an .entry are .param, not .reg");
+    }
     return parse_directives(parser, function);
 }
 

@@ -16,6 +16,7 @@ static bool parse_version(struct ptx_parser *parser) {
     unsigned long major = strtoul(text, &minor, 10);
     parser->module->version_major = (uint32_t)major;
     parser->module->version_minor = *minor == '.' ? (uint32_t)strtoul(minor + 1, NULL, 10) : 0;
+    parser->has_lack |= major > 9;
     if (major < 1 || major > 9)
         return ptx_fail(parser, token->at, "PTX version %s is not supported; 1.0 to 9.0 are", text);
     ptx_advance(parser);
@@ -49,6 +50,7 @@ static bool parse_address_size(struct ptx_parser *parser) {
     uint64_t value;
     if (!ptx_parse_count(parser, 64, ".address_size", &value))
         return false;
+    parser->has_lack |= value == 32;
     if (value != 64)
         return ptx_fail(parser, at, ".address_size %llu is not supported; 64 is", (unsigned long long)value);
     parser->module->address_size = 64;
@@ -243,8 +245,8 @@ static void check_preamble(struct ptx_parser *parser) {
     else if (module->address_size == 0 && module->version_major < 3)
         module->address_size = 64; /* the directive came with 2.3; addresses here have 64 bits */
     else if (module->address_size == 0)
-        ptx_fail(parser, start,
-                 "expected '.address_size 64': without it addresses have 32 bits, which is not supported");
+        parser->has_lack = !ptx_fail(
+            parser, start, "expected '.address_size 64': without it addresses have 32 bits, which is not supported");
 }
 
 void ptx_parse_module(struct ptx_parser *parser) {

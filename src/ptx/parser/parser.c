@@ -69,6 +69,7 @@ struct ptx_module *ptx_parse(const char *path, const char *text, size_t length, 
     check_functions(parser);
     keep_lists(parser);
     ptx_report(parser, messages);
+    messages->has_lack = parser->has_lack;
     bool is_right = parser->n_errors == 0;
     free_parser(parser);
     if (is_right)
