@@ -174,6 +174,7 @@ struct sched_kernel {
     uint32_t n_insns, n_loops;
     const struct sched_loop *loop;
     uint32_t threads_per_block, warp_size;
+    uint32_t sm, n_sms;                        /* number of this SM, and of all */
     uint64_t n_blocks;                         /* of the grid */
     uint32_t l1_lines, l1_ways, l1_line_bytes; /* l1_lines 0: no L1, or one that always hits */
 };
@@ -192,7 +193,8 @@ struct sched_l1_event {
                     * it, even if that group has left since */
     uint32_t pc;   /* of that access */
     bool is_store;
-    uint64_t line; /* its address */
+    uint64_t line;    /* its address */
+    uint32_t n_lines; /* hit, miss: that the access touches, each with an event */
 };
 
 /* The blocks of the grid that have not started. */

@@ -15,6 +15,8 @@
  * Left open by the paper:
  * - Among equal scores the older warp comes first, so that the youngest warps are throttled.
  * - The first warp may always load, however high its score.
+ * - The scores of warps that wait for others, at a barrier, a join or a fence, are left out of the sums: the warps that
+ *   they wait for must be able to load.
  * - Lost locality never lowers a score that has not fallen yet.
  * - A tag that is found leaves the array, because its line returns to the L1. The array replaces the least recently
  *   inserted tag of a set.
@@ -144,8 +146,8 @@ static void l1(void *state, const struct sched_view *view, const struct sched_l1
 /* ---- Throttling -------------------------------------------------------------------------------------------------- */
 
 /* Returns the sum of the scores up to and including that of the slot, in the order of scores. */
-static uint64_t sum_to(const struct ccws *ccws, uint32_t slot) {
-    struct sched_set above = ccws->raised;
+static uint64_t sum_to(const struct ccws *ccws, const struct sched_view *view, uint32_t slot) {
+    struct sched_set above = sched_and_not(&ccws->raised, view->pending);
     uint64_t sum = ccws->score[slot];
     for (int other; (other = sched_first(&above)) != SCHED_NONE; sched_remove(&above, (uint32_t)other)) {
         bool is_older = sched_has(&ccws->greedy.by_age.before[slot], (uint32_t)other);
@@ -157,6 +159,7 @@ static uint64_t sum_to(const struct ccws *ccws, uint32_t slot) {
     if (sched_has(&ccws->raised, slot))
         return sum;
     struct sched_set older = sched_and_not(&ccws->greedy.by_age.before[slot], &ccws->raised);
+    older = sched_and_not(&older, view->pending);
     return sum + (uint64_t)sched_count(&older) * ccws->options.base;
 }
 
@@ -168,7 +171,7 @@ static void hold(void *state, const struct sched_view *view, struct sched_set *h
     uint64_t most = cutoff(ccws);
     struct sched_set loads = sched_and(view->ready, view->next_load);
     for (int slot; (slot = sched_first(&loads)) != SCHED_NONE; sched_remove(&loads, (uint32_t)slot)) {
-        uint64_t sum = sum_to(ccws, (uint32_t)slot);
+        uint64_t sum = sum_to(ccws, view, (uint32_t)slot);
         if (sum > most && sum > ccws->score[slot]) /* the first warp's sum is its own score */
             sched_add(held, (uint32_t)slot);
     }

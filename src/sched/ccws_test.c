@@ -148,6 +148,20 @@ static void a_new_warp_has_the_base_score_and_changes_the_cutoff(void **state) {
     bench_end(&bench);
 }
 
+static void a_warp_at_a_barrier_throttles_no_others(void **state) {
+    (void)state;
+    struct bench bench;
+    start(&bench, "ccws", 3);
+    issue_times(&bench, 0b001, 12);
+    lose(&bench, 1, LINE); /* 1 / 12 x 8 x 300 = 200 */
+    EXPECT_ISSUES(&bench, 0b100, SCHED_NONE);
+    bench_stall(&bench, 1, WAITS_PENDING);
+    EXPECT_ISSUES(&bench, 0b100, 2);
+    bench_wake(&bench, 1);
+    EXPECT_ISSUES(&bench, 0b100, SCHED_NONE);
+    bench_end(&bench);
+}
+
 static void stores_do_not_look_for_tags(void **state) {
     (void)state;
     struct bench bench;
@@ -170,6 +184,7 @@ int main(void) {
         cmocka_unit_test(a_warp_finds_only_its_own_tags_and_each_only_once),
         cmocka_unit_test(a_set_of_tags_keeps_the_last_victims),
         cmocka_unit_test(a_new_warp_has_the_base_score_and_changes_the_cutoff),
+        cmocka_unit_test(a_warp_at_a_barrier_throttles_no_others),
         cmocka_unit_test(stores_do_not_look_for_tags),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

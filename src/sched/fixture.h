@@ -100,8 +100,9 @@ static inline void bench_wake(struct bench *bench, uint32_t slot) {
 }
 
 static inline void bench_l1(struct bench *bench, enum sched_l1_kind kind, uint32_t slot, uint64_t line) {
-    bench->ops->l1(bench->state, &bench->view,
-                   &(struct sched_l1_event){.kind = kind, .slot = slot, .pc = bench->slot[slot].pc, .line = line});
+    bench->ops->l1(
+        bench->state, &bench->view,
+        &(struct sched_l1_event){.kind = kind, .slot = slot, .pc = bench->slot[slot].pc, .line = line, .n_lines = 1});
 }
 
 /* Picks one of the candidates, without those that the policy holds back, and issues it. */

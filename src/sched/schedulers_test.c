@@ -21,6 +21,13 @@ static const char *const variants[] = {
     "progress:among=block",
     "progress:among=block,ties=gto",
     "adaptive:window=20,phase=5",
+    "swl:warps=1",
+    "swl:warps=2,patience=3",
+    "ccws:throttle=1000,tags=64,ways=64",
+    "daws:capacity=1",
+    "daws:patience=1",
+    "owl:rules=groups",
+    "owl:rules=locality,warps=1",
     "adaptive:window=1,phase=1,change=0,of=lrr+gto+two-level+two-level-stall+two-level-gto+llos+lfws+progress",
 };
 enum { N_VARIANTS = sizeof variants / sizeof variants[0] };
@@ -121,6 +128,17 @@ static void without_the_instruction_progress_is_the_policy_of_ties(void **state)
     }
 }
 
+static void a_throttle_that_is_open_changes_nothing(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= 5; seed++) {
+        simulate("gto", "swl:warps=24,patience=0", true, 30, seed);
+        simulate("gto", "ccws:throttle=0", true, 30, seed);
+        simulate("gto", "daws:patience=1,capacity=1000", true, 30, seed);
+        simulate("lrr", "owl:warps=24", true, 30, seed);
+        simulate("sticky-rr", "owl:rules=groups,warps=1", true, 30, seed);
+    }
+}
+
 static void adaptive_with_one_candidate_is_that_candidate(void **state) {
     (void)state;
     static const char *const pair[][2] = {
@@ -169,6 +187,7 @@ int main(void) {
         cmocka_unit_test(without_long_operations_their_priority_changes_nothing),
         cmocka_unit_test(while_only_stalled_warps_guide_llos_is_loose_round_robin),
         cmocka_unit_test(without_the_instruction_progress_is_the_policy_of_ties),
+        cmocka_unit_test(a_throttle_that_is_open_changes_nothing),
         cmocka_unit_test(adaptive_with_one_candidate_is_that_candidate),
         cmocka_unit_test(no_warp_starves_under_a_fair_scheduler),
     };

@@ -16,7 +16,7 @@ enum {
     MOST_CYCLES = 200000,
     PROGRAM = 16,    /* instructions of the program, of which the second half is a loop */
     CACHE_LINES = 8, /* of the L1, which is direct-mapped */
-    DATA_LINES = 32, /* that warps access */
+    OWN_LINES = 2,   /* that mostly the same warp accesses */
     LINE_BYTES = 128,
 };
 
@@ -92,14 +92,16 @@ static void tell_l1(struct machine *machine, enum sched_l1_kind kind, uint32_t s
     *machine->hook = "l1";
     for (unsigned told = 0; told < machine->n_players; told++)
         if (machine->player[told].ops.l1)
-            machine->player[told].ops.l1(machine->player[told].state, &machine->view,
-                                         &(struct sched_l1_event){.kind = kind, .slot = slot, .pc = pc, .line = line});
+            machine->player[told].ops.l1(
+                machine->player[told].state, &machine->view,
+                &(struct sched_l1_event){.kind = kind, .slot = slot, .pc = pc, .line = line, .n_lines = 1 + pc % 4});
     *machine->hook = NULL;
 }
 
 /* A load of the warp finds its line in the L1, or brings it there. */
 static void access_l1(struct machine *machine, uint32_t slot, uint32_t pc) {
-    uint64_t line = (uint64_t)(1 + random_below(machine, DATA_LINES)) * LINE_BYTES;
+    uint32_t owner = random_below(machine, 4) ? slot : random_below(machine, SCHED_TRIAL_SLOTS);
+    uint64_t line = (uint64_t)(1 + owner * OWN_LINES + random_below(machine, OWN_LINES)) * LINE_BYTES;
     uint32_t at = (uint32_t)(line / LINE_BYTES % CACHE_LINES);
     bool is_hit = machine->line[at] == line;
     tell_l1(machine, is_hit ? SCHED_L1_HIT : SCHED_L1_MISS, slot, pc, line);
@@ -140,6 +142,7 @@ static void describe_kernel(struct machine *machine, uint32_t n_blocks) {
                                             .loop = &machine->loop,
                                             .threads_per_block = BLOCK * 32,
                                             .warp_size = 32,
+                                            .n_sms = 1,
                                             .n_blocks = n_blocks,
                                             .l1_lines = CACHE_LINES,
                                             .l1_ways = 1,
@@ -163,7 +166,8 @@ static void add_block(struct machine *machine, uint32_t block) {
     sched_accounts_begin_block(&machine->accounts, block, machine->age / BLOCK, machine->view.cycle);
     machine->view.n_blocks++;
     for (uint32_t slot = block * BLOCK; slot < (block + 1) * BLOCK; slot++) {
-        machine->slot[slot] = (struct sched_slot){.age = machine->age++, .warp_id = slot, .block = block};
+        machine->slot[slot] = (struct sched_slot){
+            .age = machine->age++, .warp_id = slot, .block = block, .active_lanes = 1 + random_below(machine, 32)};
         machine->instructions_left[slot] = 1 + random_below(machine, INSTRUCTIONS);
         sched_add(&machine->occupied, slot);
         sched_add(&machine->ready, slot);

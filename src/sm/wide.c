@@ -95,7 +95,8 @@ void sm_wide_access(struct sm *sm, const struct sm_request *request, uint32_t li
                                             .slot = request->slot,
                                             .pc = request->pc,
                                             .is_store = request->kind == MEM_WRITE,
-                                            .line = request->transaction[line].line});
+                                            .line = request->transaction[line].line,
+                                            .n_lines = request->n_transactions});
 }
 
 void sm_line_filled(struct sm *sm, const struct mem_fill *fill, uint64_t cycle) {
@@ -108,9 +109,9 @@ void sm_line_filled(struct sm *sm, const struct mem_fill *fill, uint64_t cycle) 
         *owner = (struct sm_owner){request->pc, (uint16_t)request->slot, true, request->kind == MEM_WRITE};
     }
     if (fill->evicted != MEM_NOTHING_EVICTED && old.is_known)
-        tell(wide, &(struct sched_l1_event){SCHED_L1_EVICTION, old.slot, old.pc, old.is_store, fill->evicted});
+        tell(wide, &(struct sched_l1_event){SCHED_L1_EVICTION, old.slot, old.pc, old.is_store, fill->evicted, 0});
     if (owner->is_known)
-        tell(wide, &(struct sched_l1_event){SCHED_L1_FILL, owner->slot, owner->pc, owner->is_store, fill->line});
+        tell(wide, &(struct sched_l1_event){SCHED_L1_FILL, owner->slot, owner->pc, owner->is_store, fill->line, 0});
 }
 
 /* ---- Blocks ------------------------------------------------------------------------------------------------------ */
@@ -165,6 +166,8 @@ void sm_wide_begin(struct sm *sm) {
     wide->kernel = (struct sched_kernel){
         .threads_per_block = exec_shape_threads(&sm->grid->shape),
         .warp_size = sm->machine->sm.warp_size,
+        .sm = sm->index,
+        .n_sms = sm->machine->sm.count,
         .n_blocks = exec_shape_blocks(&sm->grid->shape),
         .l1_line_bytes = sm->machine->l1.cache.line_bytes,
     };

@@ -107,6 +107,8 @@ static void the_l1_reports_hits_misses_fills_and_evictions(void **state) {
         assert_int_equal(seen.event[i].l1.pc, expected[i].pc);
         assert_int_equal(seen.event[i].l1.slot, 0);
         assert_int_equal(seen.event[i].l1.line, FIXTURE_MEMORY + expected[i].line);
+        assert_int_equal(seen.event[i].l1.n_lines,
+                         expected[i].kind == SCHED_L1_HIT || expected[i].kind == SCHED_L1_MISS);
         assert_true(i == 0 || seen.event[i].cycle >= seen.event[i - 1].cycle);
     }
     /* A load reaches the L1 in the cycle after its issue. */
@@ -194,6 +196,8 @@ static void facts_of_the_kernel(void **state) {
     assert_int_equal(seen.kernel.l1_ways, 1);
     assert_int_equal(seen.kernel.l1_line_bytes, 128);
     assert_int_equal(seen.kernel.threads_per_block, 48);
+    assert_int_equal(seen.kernel.sm, 0);
+    assert_int_equal(seen.kernel.n_sms, 1);
     assert_int_equal(seen.kernel.n_blocks, 1);
 }
 

@@ -8,7 +8,8 @@
 #     schedulers          every workload under a third of the schedulers, in turn on a machine with each pipeline
 #     machines            every workload on every machine
 #     repeat              the same statistics twice, the second time on several host threads
-#     threads FIRST STEP  every STEP-th workload from number FIRST on, on 1, 2 or 3, and 7 host threads: every byte the same
+#     threads FIRST STEP  every STEP-th workload from number FIRST on, each under one scheduler, on 1, 2 or 3, and 7 host threads:
+#                         every byte the same
 set -euo pipefail
 part=$1 heddle=$2
 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
@@ -124,17 +125,17 @@ repeat)
     ;;
 threads)
     for ((n = $3; n < ${#workloads[@]}; n += $4)); do
-        first='' few=$((2 + n % 2))
+        first='' few=$((2 + n % 2)) scheduler=${schedulers[n % ${#schedulers[@]}]}
         for threads in 1 $few 7; do
-            found=$("$heddle" run "${workloads[n]}" --threads "$threads" --json - 2>/dev/null | sed '/"host"/,$d')
+            found=$("$heddle" run "${workloads[n]}" -s "$scheduler" --threads "$threads" --json - 2>/dev/null | sed '/"host"/,$d')
             [[ -n $found && ($threads == 1 || $found == "$first") ]] || {
                 diff <(echo "$first") <(echo "$found") >&2 || true
-                echo "${workloads[n]}: other statistics on $threads threads" >&2
+                echo "${workloads[n]}: other statistics on $threads threads under $scheduler" >&2
                 exit 1
             }
             first=$found
         done
-        echo "${workloads[n]}: the same on 1, $few and 7 threads"
+        echo "${workloads[n]}: the same on 1, $few and 7 threads under $scheduler"
     done
     ;;
 esac
