@@ -23,7 +23,7 @@ function heightOf(part) {
 /** Parts in two columns of about the same height where there is room for two, in their order otherwise. */
 export function columns(parts, width) {
   const drawn = parts.flat().filter((part) => part instanceof Node);
-  if (columnOf(width) === width || drawn.length < 2) return drawn.length ? h("div", { class: "column" }, drawn) : null;
+  if (columnOf(width) === width) return drawn.length ? h("div", { class: "column" }, drawn) : null;
   const sides = [[], []];
   const heights = [0, 0];
   for (const part of drawn) {
@@ -31,7 +31,7 @@ export function columns(parts, width) {
     sides[side].push(part);
     heights[side] += heightOf(part);
   }
-  return h("div", { class: "grid" }, sides.map((side) => h("div", { class: "column" }, side)));
+  return !drawn.length ? null : h("div", { class: "grid" }, sides.map((side) => h("div", { class: "column" }, side)));
 }
 
 /** Charts side by side, and a line that names those left out because all their values are 0. parts: charts, nulls, and {zero: title}. */

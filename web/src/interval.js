@@ -6,7 +6,7 @@ import { state, set } from "./state.js";
 export function intervalOf(samples, cycles) {
   const n = samples.thread_instructions.length;
   const every = samples.every_cycles;
-  const chosen = state.from !== undefined && state.to !== undefined;
+  const chosen = [state.from, state.to].every((cycle) => cycle !== undefined && Number.isFinite(Number(cycle)));
   const first = chosen ? Math.min(Math.max(Math.round(Number(state.from) / every), 0), n - 1) : 0;
   const end = chosen ? Math.min(Math.max(Math.round(Number(state.to) / every), first + 1), n) : n;
   return { first, end, n, every, from: first * every, to: end === n ? cycles ?? n * every : end * every, isAll: first === 0 && end === n };

@@ -77,9 +77,12 @@ function cyclesOf(run, width) {
 }
 
 function lanesOf(run, width) {
-  if (!run.lanes.some((v) => v > 0)) return null;
-  return chart("Active lanes", "instructions by the number of lanes that execute them", histogram({ values: run.lanes, width, label: "active lanes", unit: "share of instructions, %", xLabel: "active lanes" }),
-    [{ name: "lanes", format: String }, { name: "instructions", format }], () => run.lanes.map((v, i) => [i, v]));
+  const last = run.lanes.findLastIndex((v) => v > 0);
+  if (last < 0) return null;
+  const most = run.peaks?.warp ?? 2 ** Math.ceil(Math.log2(Math.max(4, last)));
+  const lanes = run.lanes.slice(0, Math.max(most, last) + 1);
+  return chart("Active lanes", "instructions by the number of lanes that execute them", histogram({ values: lanes, width, label: "active lanes", unit: "share of instructions, %", xLabel: "active lanes" }),
+    [{ name: "lanes", format: String }, { name: "instructions", format }], () => lanes.map((v, i) => [i, v]));
 }
 
 /** A chart of the longest launch over time, as evidence. */

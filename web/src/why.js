@@ -4,7 +4,7 @@ import { h, format, percent, select, table } from "./dom.js";
 import { chart, columns } from "./chart.js";
 import { base, barAxis, activate, markCut, wrap } from "./charts.js";
 import { linesOf, placeOf, stallsOf } from "./lines.js";
-import { cyclePartsOf, isTimed, workOf } from "./model.js";
+import { cyclePartsOf, isTimed, lineStalls, workOf } from "./model.js";
 import { shortName } from "./names.js";
 import { state, set } from "./state.js";
 
@@ -41,7 +41,7 @@ function sentence(a, b, parts) {
   if (!difference) return "Both runs take the same number of cycles.";
   return [`${b.target} takes ${format(difference)} cycles ${isFaster ? "fewer" : "more"} than ${a.target} (${percent(difference / a.total.cycles)}): `,
     `${isFaster ? "it saves" : "it spends"} ${main.slice(0, 2).map(name).join(" and ")}`, against.length ? `, and ${isFaster ? "spends" : "saves"} ${name(against[0])}` : "", ". ",
-    lanesSentence(a, b)].join("");
+    lanesSentence(a, b)].join("").replaceAll(" %", "\u00a0%");
 }
 
 function lanesSentence(a, b) {
@@ -103,10 +103,14 @@ function lineTable(a, b) {
   const lanes = (l) => (l.executed ? l.active_lanes / l.executed : null);
   const some = rows.filter((x) => x.change || x.a.executed !== x.b.executed).sort((x, y) => Math.abs(y.change) - Math.abs(x.change)).slice(0, 14);
   if (!some.length) return null;
+  const mostly = (x) => {
+    const most = lineStalls.map((stall) => ({ name: stall.name, change: (x.b[stall.key] ?? 0) - (x.a[stall.key] ?? 0) })).reduce((p, q) => (Math.abs(q.change) > Math.abs(p.change) ? q : p));
+    return most.change ? `${most.name} ${signed(most.change)}` : "";
+  };
   const one = (v) => (v === null ? "–" : v.toFixed(1));
   return h("figure", {}, h("figcaption", {}, "By line", h("small", {}, `cycles in which warps waited at the line, and lanes of its instructions: ${a.target} → ${b.target}`)), h("div", { class: "table", tabindex: "0" },
-    table([{ name: "line", left: true }, { name: "stalls", format: signed }, { name: "lanes", format: String }, { name: "won or lost", format: (v) => (v === null || Math.abs(v) < 0.05 ? "" : `${v < 0 ? "−" : "+"}${Math.abs(v).toFixed(1)}`) }, { name: "executed", format: String }, { name: "text", left: true }],
-      some.map((x) => [placeOf(x.b), x.change, `${one(lanes(x.a))} → ${one(lanes(x.b))}`, lanes(x.a) === null || lanes(x.b) === null ? null : lanes(x.b) - lanes(x.a), `${format(x.a.executed)} → ${format(x.b.executed)}`, h("span", { class: "code clip", title: x.b.text }, x.b.text)]))));
+    table([{ name: "line", left: true }, { name: "stalls", format: signed }, { name: "mostly", left: true }, { name: "lanes", format: String }, { name: "won or lost", format: (v) => (v === null || Math.abs(v) < 0.05 ? "" : `${v < 0 ? "−" : "+"}${Math.abs(v).toFixed(1)}`) }, { name: "executed", format: String }, { name: "text", left: true }],
+      some.map((x) => [placeOf(x.b), x.change, mostly(x), `${one(lanes(x.a))} → ${one(lanes(x.b))}`, lanes(x.a) === null || lanes(x.b) === null ? null : lanes(x.b) - lanes(x.a), `${format(x.a.executed)} → ${format(x.b.executed)}`, h("span", { class: "code clip", title: x.b.text }, x.b.text)]))));
 }
 
 /** The run to compare with: the reader's choice, the baseline, or for the baseline itself the fastest other run. */
