@@ -24,9 +24,9 @@ CUresult cuCtxCreate_v3(CUcontext *context, CUexecAffinityParam *affinity, int n
 
 enum {
     CUDA_DRIVER_VERSION = 13000,
-    CUDA_MAX_WINDOW_BYTES = (128 << 20) - 4096, /* of an access policy, on devices with a persisting L2 */
-    CUDA_MAX_LINEAR_TEXELS = 1 << 28,           /* of a one-dimensional texture in linear memory */
-    CUDA_PITCH_ALIGNMENT = 512,                 /* alignment of lines in arrays and allocations with a pitch */
+    CUDA_MAX_WINDOW_BYTES = 128 << 20, /* of an access policy, on devices with a persisting L2 */
+    CUDA_MAX_LINEAR_TEXELS = 1 << 28,  /* of a one-dimensional texture in linear memory */
+    CUDA_PITCH_ALIGNMENT = 512,        /* alignment of lines in arrays and allocations with a pitch */
     CUDA_ALLOCATION_ALIGNMENT = 256,
     CUDA_PAGE_BYTES = 4096, /* alignment of host and managed memory */
     CUDA_DEFAULT_PRINTF_BYTES = 1 << 20,

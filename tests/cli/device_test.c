@@ -22,18 +22,18 @@ static void expect_device(const char *options, const char *const *lines) {
 static void the_machine_file_says_what_the_device_is(void **state) {
     (void)state;
     static const char *const h200[] = {
-        "NVIDIA H200, capability 9.0, 132 SMs, 1980000 kHz, memory 3201000 kHz x 6144 bits\n",
-        "l2 62914560, persisting 39321600, set 0 to 39321600, window 134213632\n",
+        "NVIDIA H200, capability 9.0, 132 SMs, 1980000 kHz, memory 3201000 kHz x 6016 bits\n",
+        "l2 62914560, persisting 39321600, set 0 to 39321600, window 134217728\n",
         "sm: 2048 threads, 32 blocks, 65536 registers, shared 233472, block 232448, reserved 1024, fp64 1/2\n",
         "best block: 1024 threads, 264 blocks\n", NULL};
     static const char *const rtx4090[] = {
         "NVIDIA GeForce RTX 4090, capability 8.9, 128 SMs, 2520000 kHz, memory 10501000 kHz x 384 bits\n",
-        "l2 75497472, persisting 51904512, set 0 to 51904512, window 134213632\n",
+        "l2 75497472, persisting 51904512, set 0 to 51904512, window 134217728\n",
         "sm: 1536 threads, 24 blocks, 65536 registers, shared 102400, block 101376, reserved 1024, fp64 1/64\n",
         "best block: 768 threads, 256 blocks\n", NULL};
     static const char *const a100[] = {
         "NVIDIA A100-SXM4-40GB, capability 8.0, 108 SMs, 1410000 kHz, memory 1215000 kHz x 5120 bits\n",
-        "l2 41943040, persisting 26214400, set 0 to 26214400, window 134213632\n",
+        "l2 41943040, persisting 26214400, set 0 to 26214400, window 134217728\n",
         "sm: 2048 threads, 32 blocks, 65536 registers, shared 167936, block 166912, reserved 1024, fp64 1/2\n", NULL};
     expect_device("-m h200", h200);
     expect_device("-m rtx4090", rtx4090);
