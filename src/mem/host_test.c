@@ -29,16 +29,17 @@ static void a_read_takes_the_latency_of_the_link_and_no_dram(void **state) {
     fixture_end(&f);
 }
 
-/* The second access finds the line in the L1 if it is of the same SM. The L2 keeps nothing for the other. */
-static void the_l2_keeps_no_line_of_the_host(void **state) {
+static void no_cache_keeps_a_line_of_the_host(void **state) {
     (void)state;
     struct fixture f;
     start(&f, machine_with_link());
     fixture_miss(&f, 0, 100, MEM_READ, HOST_LINE, 1);
     fixture_answer(&f, 0, 1, 100 + L2_SEND + 100);
-    fixture_hit(&f, 0, 1000, MEM_READ, HOST_LINE, 1010);
-    fixture_miss(&f, 1, 2000, MEM_READ, HOST_LINE, 2);
-    fixture_answer(&f, 1, 2, 2000 + L2_SEND + 100);
+    for (uint32_t i = 0; i < 2; i++) { /* the same SM, then another */
+        fixture_miss(&f, i, 1000 * (i + 1), MEM_READ, HOST_LINE, 2 + i);
+        fixture_answer(&f, 1 + i, 2 + i, 1000 * (i + 1) + L2_SEND + 100);
+    }
+    assert_int_equal(mem_counters(f.mem)->uncached_reads, 3);
     fixture_end(&f);
 }
 
@@ -72,6 +73,41 @@ static void writes_take_their_place_on_the_link(void **state) {
     fixture_end(&f);
 }
 
+/* 4 bytes would take an eighth of a cycle. */
+static void a_write_of_a_part_of_a_line_takes_its_own_time(void **state) {
+    (void)state;
+    struct fixture f;
+    struct config_machine machine = machine_with_link();
+    machine.link.partial_write_cycles = 30;
+    start(&f, machine);
+    for (uint32_t i = 0; i < 4; i++) {
+        uint64_t ready;
+        mem_advance(f.mem, 100 + i);
+        mem_access(f.mem, 0, 100 + i, MEM_WRITE, (HOST_LINE + i) * LINE, 4, 0, &ready);
+    }
+    mem_advance(f.mem, MEM_NEVER);
+    uint64_t first = 100 + 10 + 5 + 20; /* the first write has been looked up, or is soon */
+    assert_in_range(mem_host_idle(f.mem), first + 4 * 30, first + 4 * 30 + 4);
+    fixture_end(&f);
+}
+
+/* The second atomic goes to the host when the first has been answered. One on another line does not wait. */
+static void atomics_on_one_line_wait_for_each_other(void **state) {
+    (void)state;
+    struct fixture f;
+    start(&f, machine_with_link());
+    fixture_miss(&f, 0, 100, MEM_ATOMIC, HOST_LINE, 1);
+    fixture_miss(&f, 0, 101, MEM_ATOMIC, HOST_LINE, 2);
+    mem_advance(f.mem, MEM_NEVER);
+    assert_int_equal(f.n_log, 2);
+    assert_in_range(f.log[1].cycle - f.log[0].cycle, 100, 101);
+    fixture_miss(&f, 0, 1000, MEM_ATOMIC, HOST_LINE, 1);
+    fixture_miss(&f, 0, 1001, MEM_ATOMIC, HOST_LINE + 2, 2);
+    mem_advance(f.mem, MEM_NEVER);
+    assert_in_range(f.log[3].cycle - f.log[2].cycle, 0, 4);
+    fixture_end(&f);
+}
+
 static void other_memory_and_machines_without_a_link_are_as_before(void **state) {
     (void)state;
     struct fixture f, g;
@@ -92,7 +128,9 @@ static void other_memory_and_machines_without_a_link_are_as_before(void **state)
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_read_takes_the_latency_of_the_link_and_no_dram),
-        cmocka_unit_test(the_l2_keeps_no_line_of_the_host),
+        cmocka_unit_test(no_cache_keeps_a_line_of_the_host),
+        cmocka_unit_test(a_write_of_a_part_of_a_line_takes_its_own_time),
+        cmocka_unit_test(atomics_on_one_line_wait_for_each_other),
         cmocka_unit_test(reads_share_the_bandwidth_of_the_link),
         cmocka_unit_test(writes_take_their_place_on_the_link),
         cmocka_unit_test(other_memory_and_machines_without_a_link_are_as_before),

@@ -79,6 +79,7 @@ struct mem_partition {
     uint64_t dram_next; /* earliest wake_cycle of its channels */
     uint32_t id;
     struct mem_link from_host, to_host; /* its share of the link */
+    uint64_t partial_write_ticks;
     struct stats_mem counters;
     struct mem_outbox outbox; /* for the SMs */
 };
@@ -138,8 +139,9 @@ struct mem_bank {
     struct mem_link out, in;
     uint64_t free_cycle; /* the next cycle with a free lookup port */
     uint64_t store_free_cycle;
-    uint64_t host_ready; /* when the data of the last read of host memory leaves */
-    double atomic_rest;  /* fraction of a cycle that atomics have used but free_cycle does not include */
+    uint64_t host_atomic_line, host_atomic_ready; /* the last atomic on host memory, and when its answer leaves */
+    uint64_t host_ready;                          /* when the data of the last read of host memory leaves */
+    double atomic_rest; /* fraction of a cycle that atomics have used but free_cycle does not include */
     uint32_t id, n_fetches, max_fetches, n_fills_waiting;
     bool is_blocked, are_stores_blocked, has_serve_event, has_retry_event;
 };

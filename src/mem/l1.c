@@ -278,6 +278,7 @@ static enum mem_answer access_store(struct mem *mem, struct mem_sm *sm, struct m
         if (slot != MEM_NONE)
             mem_cache_touch(&l1->cache, slot);
         else if (l1->allocates_on_write && bytes == l1->line_bytes &&
+                 !(mem->n_host && mem_is_in_host_memory(mem, address)) &&
                  mem_lines_find(&l1->mshrs.lines, line) == MEM_NONE)
             install(mem, sm, l1, line, MEM_SHARED, MEM_NO_TOKEN, cycle);
         count(sm, l1, MEM_WRITE, slot == MEM_NONE);
@@ -313,6 +314,8 @@ enum mem_answer mem_l1_access(struct mem *mem, uint32_t number, uint64_t cycle, 
     if (is_refused_again(l1, line, kind, bytes))
         return refuse(mem, sm, l1->refusal.counter, cycle, ready);
     enum mem_answer answer = MEM_HIT;
+    if (kind == MEM_READ && mem->n_host && mem_is_in_host_memory(mem, address))
+        kind = MEM_READ_PAST;
     if (kind == MEM_READ_PAST && (mem->is_coherent || l1->level == MEM_PERFECT))
         kind = MEM_READ;
     uint32_t slot = l1->level == MEM_PERFECT ? 0 : mem_cache_find(&l1->cache, line);
