@@ -34,6 +34,7 @@ struct config_sm {
 struct config_launch {
     uint32_t start_cycles, turn_cycles, drain_cycles;
     double block_cycles;
+    uint32_t concurrent; /* kernels at the same time */
 };
 
 /* The machine instructions that PTX becomes: src/isa. */
@@ -140,7 +141,19 @@ struct config_link {
     uint32_t latency_cycles;
     double bytes_per_cycle, local_bytes_per_cycle;
     uint32_t read_latency_cycles; /* of a kernel's own accesses to host memory, as the next two */
-    double read_bytes_per_cycle, write_bytes_per_cycle;
+    double read_bytes_per_cycle, write_bytes_per_cycle, partial_write_cycles;
+};
+
+/* A function of CUDA that kernels call. One call of a warp is served after the other, anywhere on the chip. */
+struct config_call {
+    uint32_t cycles;      /* of a call by one thread */
+    uint32_t lane_cycles; /* more for each further thread */
+    uint32_t interval;    /* from one call to the next */
+};
+
+struct config_calls {
+    bool is_present;
+    struct config_call print, allocate, release;
 };
 
 /* The energy of each event, in pJ unless its name says otherwise. */
@@ -184,6 +197,7 @@ struct config_machine {
     struct config_dram dram;
     struct config_memory memory;
     struct config_link link;
+    struct config_calls calls;
     struct config_energy energy;
     struct config_limits limits;
 };

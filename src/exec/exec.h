@@ -355,7 +355,9 @@ struct exec_grid {
     uint32_t shared_bytes; /* static + dynamic */
     uint32_t local_bytes;  /* per thread, with the stack limit for recursion and alloca */
     uint64_t grid_id;
-    uint64_t workspace; /* address of a cooperative grid's workspace; 0: the grid is not cooperative */
+    uint64_t workspace;   /* address of a cooperative grid's workspace; 0: the grid is not cooperative */
+    uint64_t timer_shift; /* cycles of the device's timeline when the clock of the SMs is 0 */
+    double cycles_per_ns; /* 0: without timing, %globaltimer counts as the clock does */
     uint32_t n_sms, warps_per_sm;
     uint32_t warp_size;           /* threads in a row: 32, or fewer on machines with narrower warps */
     struct exec_profile *profile; /* profile.h; NULL: no profile */

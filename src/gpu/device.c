@@ -89,7 +89,7 @@ struct gpu *gpu_new(const struct gpu_config *config, struct gpu_error *error) {
             return NULL;
         }
         if (config->machine->link.is_present)
-            gpu->timeline = gpu_timeline_new(&config->machine->link);
+            gpu->timeline = gpu_timeline_new(&config->machine->link, config->machine->launch.concurrent);
     }
     if (*config->checkpoint) {
         gpu->checkpoint = gpu_checkpoint_open(gpu, error);

@@ -42,7 +42,10 @@ struct gpu_timed {
     struct mem *mem;
     struct sm **sm;
     struct gpu_unit *unit; /* per SM */
+    struct sm_calls calls;
     uint64_t cycle;
+    uint64_t trace_shift;        /* the same, for its events in --trace */
+    uint64_t shift;              /* of the running launch: its cycles on the timeline minus `cycle` */
     uint32_t quantum;            /* cycles of a round; 1: every tick needs its turn */
     struct gpu_workers *workers; /* NULL: one thread, or not needed yet */
     struct exec_claims *claims;  /* of SMs that run on several threads */

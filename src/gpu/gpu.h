@@ -306,6 +306,7 @@ struct gpu_work {
     uint32_t stream;               /* 0: the default stream */
     uint32_t launch;               /* of a kernel: its number, from 1 */
     uint64_t bytes;                /* of a copy or fill */
+    double share;                  /* of a kernel: its part of all places for its blocks on the device, at most 1 */
     uint64_t n_cycles, first, end; /* end: the first cycle after it */
 };
 bool gpu_has_timeline(const struct gpu *gpu);

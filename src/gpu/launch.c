@@ -89,6 +89,8 @@ static bool run(struct gpu *gpu, const struct gpu_launch *launch, uint64_t works
         .local_bytes = (program->local_bytes + (exec_needs_stack(program) ? gpu->config.stack_bytes : 0) + 15) & ~15u,
         .grid_id = ++gpu->n_grids,
         .workspace = workspace,
+        .timer_shift = is_timed ? gpu_timed_shift(gpu->timed) : 0,
+        .cycles_per_ns = is_timed ? gpu->config.machine->clock_ghz : 0,
         .n_sms = gpu->config.n_sms,
         .warp_size = is_timed ? gpu->config.machine->sm.warp_size : EXEC_LANES,
         .warps_per_sm = gpu->config.sm.threads / EXEC_LANES,
@@ -121,15 +123,28 @@ static bool run(struct gpu *gpu, const struct gpu_launch *launch, uint64_t works
     return is_done ? gpu_run_children(gpu, launch->is_untimed, error) : is_done;
 }
 
+/* Returns the part of the device's places for its blocks that a launch takes. One that no SM can run takes all. */
+static double share_of(const struct gpu *gpu, const struct gpu_launch *launch) {
+    uint32_t n_threads = exec_shape_threads(&launch->shape);
+    double places = (double)gpu_kernel_occupancy(gpu, launch->kernel, n_threads, launch->shape.dynamic_shared_bytes) *
+                    gpu->config.n_sms;
+    double blocks = (double)exec_shape_blocks(&launch->shape);
+    return blocks < places ? blocks / places : 1;
+}
+
 /* Adds the launches from number `first` on to the timeline: a kernel, and those that it has launched, one after the
  * other. */
-static void add_to_timeline(struct gpu *gpu, const struct gpu_launch *launch, uint32_t first) {
+static void add_to_timeline(struct gpu *gpu, const struct gpu_launch *launch, struct gpu_work *work, uint32_t first) {
+    uint64_t ready = launch->ready;
     for (uint32_t i = first; i < gpu->n_launches; i++) {
         const struct gpu_launch_record *record = &gpu->launch[i];
-        struct gpu_work work = {
-            .kind = GPU_WORK_KERNEL, .stream = launch->stream, .launch = i + 1, .n_cycles = record->counters.cycles};
-        if (record->is_timed)
-            gpu_timed_note_work(gpu->timed, gpu_timeline_add(gpu->timeline, &work, launch->ready), record->kernel);
+        if (!record->is_timed)
+            continue;
+        work->launch = i + 1;
+        work->n_cycles = record->counters.cycles;
+        const struct gpu_work *added = gpu_timeline_add(gpu->timeline, work, ready);
+        gpu_timed_note_work(gpu->timed, added, record->kernel);
+        ready = added->end;
     }
 }
 
@@ -156,10 +171,13 @@ bool gpu_launch(struct gpu *gpu, const struct gpu_launch *launch, struct gpu_err
     if (!gpu->n_nested)
         gpu->stream = launch->stream;
     uint32_t first = gpu->n_launches;
-    if (is_on_timeline)
-        gpu_timed_begin_work(gpu->timed, gpu_timeline_start(gpu->timeline, GPU_WORK_KERNEL, launch->ready));
+    struct gpu_work work = {.kind = GPU_WORK_KERNEL, .stream = launch->stream};
+    if (is_on_timeline) {
+        work.share = share_of(gpu, launch);
+        gpu_timed_begin_work(gpu->timed, gpu_timeline_start(gpu->timeline, &work, launch->ready));
+    }
     bool is_done = run_or_replay(gpu, launch, error);
     if (is_on_timeline)
-        add_to_timeline(gpu, launch, first);
+        add_to_timeline(gpu, launch, &work, first);
     return is_done;
 }

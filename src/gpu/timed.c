@@ -95,6 +95,7 @@ static void build(struct gpu_timed *timed) {
         .divergence_chip = timed->divergence_chip,
         .dispatcher = {pull_block, block_ended, wake_sm, has_room, timed},
         .mem = timed->mem,
+        .calls = &timed->calls,
         .observer = timed->trace ? gpu_trace_observer(timed->trace) : NULL,
         .checks = timed->checks,
     };
@@ -200,9 +201,14 @@ void gpu_timed_remove_host_memory(struct gpu_timed *timed, uint64_t address) {
 }
 
 void gpu_timed_begin_work(struct gpu_timed *timed, uint64_t first) {
+    uint64_t shown = timed->cycle + timed->trace_shift; /* the end of the last launch in --trace */
+    timed->shift = first - timed->cycle;
+    timed->trace_shift = shown > first ? timed->trace_shift : timed->shift;
     if (timed->trace)
-        gpu_trace_shift(timed->trace, first - timed->cycle);
+        gpu_trace_shift(timed->trace, timed->trace_shift);
 }
+
+uint64_t gpu_timed_shift(const struct gpu_timed *timed) { return timed->shift; }
 
 void gpu_timed_note_work(struct gpu_timed *timed, const struct gpu_work *work, const char *name) {
     if (timed->trace)

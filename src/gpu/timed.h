@@ -20,8 +20,11 @@ void gpu_timed_remove_host_memory(struct gpu_timed *timed, uint64_t address);
  * new memory system, and continues from there. */
 void gpu_timed_save(struct gpu_timed *timed, struct base_bytes *state);
 void gpu_timed_load(struct gpu_timed *timed, struct base_bytes *state);
-/* With a timeline: the next launch starts in cycle `first` of it. Its events in --trace are shown there. */
+/* With a timeline: the next launch starts in cycle `first` of it. Its events in --trace are shown there, or after those
+ * of the launch before it, because an SM has one row of events. */
 void gpu_timed_begin_work(struct gpu_timed *timed, uint64_t first);
+/* Returns the difference between the timeline and the machine's own cycles. Without a timeline it is 0. */
+uint64_t gpu_timed_shift(const struct gpu_timed *timed);
 /* Shows work of the timeline in --trace. `name` of a kernel. */
 void gpu_timed_note_work(struct gpu_timed *timed, const struct gpu_work *work, const char *name);
 uint64_t gpu_timed_ns(const struct gpu_timed *timed); /* simulated time since the start */

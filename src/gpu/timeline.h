@@ -7,10 +7,10 @@
 struct gpu_timeline;
 
 /* The link must outlive the timeline. */
-struct gpu_timeline *gpu_timeline_new(const struct config_link *link);
+struct gpu_timeline *gpu_timeline_new(const struct config_link *link, uint32_t most_kernels);
 void gpu_timeline_free(struct gpu_timeline *timeline); /* does nothing for NULL */
 /* Returns the cycle in which work would start that may do so from cycle `ready` on. */
-uint64_t gpu_timeline_start(const struct gpu_timeline *timeline, enum gpu_work_kind kind, uint64_t ready);
+uint64_t gpu_timeline_start(const struct gpu_timeline *timeline, const struct gpu_work *work, uint64_t ready);
 /* Adds work that may start from cycle `ready` on: a kernel with its cycles, or a copy with its bytes. Returns it with
  * its place in time. It is valid until the next call. */
 const struct gpu_work *gpu_timeline_add(struct gpu_timeline *timeline, const struct gpu_work *work, uint64_t ready);

@@ -78,6 +78,7 @@ struct sm {
     const struct config_machine *machine;
     struct sm_dispatcher dispatcher;
     struct mem *mem;
+    struct sm_calls *calls;
     const struct sm_observer *observer;
     uint32_t index;
     const struct exec_grid *grid;

@@ -109,6 +109,19 @@ static void follow_up(struct sm *sm, uint32_t s, const struct divergence_bundle 
         show_progress(sm, s, bundle);
 }
 
+/* Lets a group wait until its call of printf, malloc or free has been served. */
+static void wait_for_call(struct sm *sm, const struct divergence_group *group, const struct divergence_bundle *bundle,
+                          uint64_t cycle) {
+    const struct exec_insn *insn = &sm->program->exec->code[bundle->pc];
+    struct sm_slot *slot = group->slot >= 0 ? &sm->slots.slot[group->slot] : NULL;
+    uint64_t ready =
+        sm_calls_serve(sm->calls, &sm->machine->calls, sm->program->exec, insn, sm_lanes_in(bundle->mask), cycle);
+    if (slot && sm->lanes.ready)
+        sm_lanes_set_fetch(sm, (uint32_t)group->slot, bundle->mask, ready);
+    else if (slot && slot->fetch_ready < ready)
+        slot->fetch_ready = ready;
+}
+
 static void call_control(struct sm *sm, struct divergence_group *group, const struct divergence_bundle *bundle,
                          uint64_t cycle) {
     enum exec_kind kind = (enum exec_kind)sm->program->exec->code[bundle->pc].kind;
@@ -121,6 +134,8 @@ static void call_control(struct sm *sm, struct divergence_group *group, const st
         sm_hot_at(sm, pc)->diverged++;
     if (sm_has_fault(sm))
         set_fault(sm, bundle);
+    else if (kind == EXEC_KIND_CALL_BUILTIN && sm->machine->calls.is_present)
+        wait_for_call(sm, group, bundle, cycle);
 }
 
 static inline void execute(struct exec_context *cx, struct exec_row *row, const struct exec_insn *insn, uint32_t mask) {

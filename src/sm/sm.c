@@ -16,6 +16,7 @@ struct sm *sm_new(const struct sm_setup *setup) {
     struct sm *sm = base_allocate_aligned(sizeof *sm);
     sm->machine = machine;
     sm->mem = setup->mem;
+    sm->calls = setup->calls;
     sm->observer = setup->observer;
     sm->index = setup->index;
     sm->divergence = setup->divergence;

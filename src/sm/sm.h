@@ -10,6 +10,7 @@
 #include "exec/cta.h"
 #include "mem/mem.h"
 #include "sched/sched.h"
+#include "sm/calls.h"
 #include "sm/observer.h"
 #include "sm/timing.h"
 
@@ -47,6 +48,7 @@ struct sm_setup {
     void *divergence_chip;
     struct sm_dispatcher dispatcher;
     struct mem *mem;
+    struct sm_calls *calls;             /* of the chip */
     const struct sm_observer *observer; /* NULL: none */
     uint32_t index;
     bool checks; /* checks every bundle; sm_check_invariants() reports */

@@ -13,7 +13,8 @@ run_with() {
     case $program in
         bfs | mum | vecadd) words+=("$program") ;;
         device) words+=("$programs/device") ;;
-        host) words+=("$programs/host_memory" 65536 8) ;;
+        streams) words+=("$programs/streams" 1 2) ;;
+        host) words+=("$programs/host_memory" 65552 8) ;;
         spin) words+=("$here/../../docs/examples/spin.ptx" --arg 'buf:u32[1]') ;;
         *) words+=("$here/options.ptx" --kernel "$program" --grid 8 --block 64 --arg 'buf:u32[300000]=iota') ;;
     esac

@@ -31,12 +31,16 @@ static inline void exec_run_blended(struct exec_context *cx, const struct exec_i
 }
 
 static inline void exec_refresh_clock(const struct exec_context *cx, struct exec_row *row) {
+    const struct exec_grid *grid = cx->grid;
+    uint64_t cycle = cx->time + grid->timer_shift;
+    uint64_t ns = grid->cycles_per_ns > 0 ? (uint64_t)((double)cycle / grid->cycles_per_ns) : cycle;
     for (unsigned lane = 0; lane < EXEC_LANES; lane++) {
         row->clock[lane] = (uint32_t)cx->time;
         row->clock_hi[lane] = (uint32_t)(cx->time >> 32);
-        row->clock64[lane] = row->globaltimer[lane] = cx->time;
-        row->globaltimer_lo[lane] = (uint32_t)cx->time;
-        row->globaltimer_hi[lane] = (uint32_t)(cx->time >> 32);
+        row->clock64[lane] = cx->time;
+        row->globaltimer[lane] = ns;
+        row->globaltimer_lo[lane] = (uint32_t)ns;
+        row->globaltimer_hi[lane] = (uint32_t)(ns >> 32);
     }
 }
 
