@@ -15,6 +15,7 @@
 #include "command/output.h"
 #include "program/checkpoint.h"
 #include "program/html.h"
+#include "program/live.h"
 #include "program/program_options.h"
 #include "program/thread_map.h"
 
@@ -32,6 +33,8 @@ struct run_options {
     const char *checkpoint, *resume;
     const char *trace, *trace_cycles, *trace_sms;
     uint64_t trace_megabytes;
+    bool is_live, keeps_live;
+    uint64_t live_port;
 };
 
 #define FIELD(name) offsetof(struct run_options, name)
@@ -73,6 +76,11 @@ static const struct command_option options[] = {
     {"--trace-sms", 0, COMMAND_TEXT, "N..M", "of the timeline: only these SMs, counted from 0", FIELD(trace_sms), 0, 0},
     {"--trace-size", 0, COMMAND_NUMBER, "MB", "of the timeline: its size; if more is needed, fewer SMs are shown [100]",
      FIELD(trace_megabytes), 1, 1000000},
+    {"--live", 0, COMMAND_FLAG, NULL, "show progress, IPC and stalls on a page on 127.0.0.1 while the run goes on",
+     FIELD(is_live), 0, 0},
+    {"--live-port", 0, COMMAND_NUMBER, "N", "of that page: its port [any that is free]", FIELD(live_port), 1, 65535},
+    {"--live-keep", 0, COMMAND_FLAG, NULL, "after the run, show its report there until Ctrl-C", FIELD(keeps_live), 0,
+     0},
     {"--checkpoint", 0, COMMAND_TEXT, "FILE", "after each launch, write what --resume needs to go on from there",
      FIELD(checkpoint), 0, 0},
     {"--resume", 0, COMMAND_TEXT, "FILE", "go on after the last launch in a checkpoint of the same run, and keep it up",
@@ -116,6 +124,7 @@ const struct command cli_run_command = {
                 "  heddle run nn --divergence odgs --branches --thread-map nn\n"
                 "  heddle run bfs --html bfs.html\n"
                 "  heddle run bfs --lines\n"
+                "  heddle run bfs --size paper --live\n"
                 "  heddle run bfs --trace bfs.json --trace-sms 0..1 --trace-cycles ..20000\n"
                 "  heddle run ./myapp --functional -- --its-own-option\n"
                 "  heddle run ./myapp --kernel '^reduce' --launch 1..10\n"
@@ -142,6 +151,7 @@ struct run {
     struct base_arena arena;
     FILE *json, *csv;
     struct program_html html;
+    struct program_live *live; /* NULL: none */
 };
 
 /* ---- Wrong usage ------------------------------------------------------------------------------------------------- */
@@ -159,6 +169,7 @@ static int check_functional(const struct run_options *given) {
                         : given->sample_launches     ? "--sample-launches"
                         : given->sample_cycles       ? "--sample"
                         : given->trace               ? "--trace"
+                        : given->is_live             ? "--live"
                                                      : NULL;
     if (given->is_functional && timed)
         return command_fail(COMMAND_USAGE, "%s applies to timed runs, not to --functional", timed);
@@ -170,6 +181,9 @@ static int check_options(const struct run *run) {
         return command_fail(COMMAND_USAGE,
                             "run needs a program: a workload, a CUDA executable or a .ptx file; see 'heddle help "
                             "run'");
+    if (!run->given.is_live && (run->given.live_port || run->given.keeps_live))
+        return command_fail(COMMAND_USAGE, "--live-%s is about the page of --live",
+                            run->given.live_port ? "port" : "keep");
     const char *file = run->given.json ? "json" : run->given.csv ? "csv" : run->given.html ? "html" : NULL;
     if (run->given.machine.dump && file)
         return command_fail(COMMAND_USAGE, "--%s is about a run, and --dump-config runs nothing", file);
@@ -370,6 +384,32 @@ static void set_execution(struct run *run) {
             : PROGRAM_OUTPUT_AS_IS;
 }
 
+/* Starts to serve the page of a run that goes on, if it is wanted. */
+static int start_live(struct run *run) {
+    if (!run->given.is_live)
+        return COMMAND_DONE;
+    run->live = program_live_start(run->given.live_port, run->words.item[0], &run->arena);
+    if (!run->live)
+        return COMMAND_ERROR;
+    run->execution.live = program_live_file(run->live);
+    if (!run->given.is_quiet || !run->given.live_port)
+        fprintf(stderr, "heddle: live at %s\n", program_live_address(run->live));
+    return COMMAND_DONE;
+}
+
+/* Shows the report on the page until the user ends it, if that is wanted, and ends the server. */
+static void end_live(struct run *run, const struct report_run *report) {
+    if (run->live && run->given.keeps_live && !report->stopped) {
+        const char *page =
+            program_page_text(report->program, json_pack("[o]", report_run_document(report, &run->arena)), &run->arena);
+        program_live_finish(run->live, page ? page : "");
+        fflush(stdout);
+        fprintf(stderr, "heddle: the report is at %s until Ctrl-C\n", program_live_address(run->live));
+        program_live_wait();
+    }
+    program_live_stop(run->live, &run->arena);
+}
+
 static int run_program(struct run *run) {
     const struct program_execution *execution = &run->execution;
     const struct program *program = &execution->program;
@@ -381,11 +421,16 @@ static int run_program(struct run *run) {
     bool is_said;
     if (execution->target)
         report->target = &run->shown;
-    int status = program_execute(execution, report, &run->arena, &is_said);
+    int status = start_live(run);
+    if (status != COMMAND_DONE)
+        return status;
+    status = program_execute(execution, report, &run->arena, &is_said);
     if (status == COMMAND_DONE && (report->error = nothing_timed(run, report)))
         status = COMMAND_ERROR;
     report->is_checked = status == COMMAND_DONE && program->kind == PROGRAM_WORKLOAD && run->given.program.has_check;
-    return show(run, report, status, is_said);
+    status = show(run, report, status, is_said);
+    end_live(run, report);
+    return status;
 }
 
 /* Chooses the machine that the run is timed on. */

@@ -113,6 +113,11 @@ void gpu_sample_dram(struct gpu_timed *timed, uint64_t cycle);
  * by itself. */
 bool gpu_run_rounds(struct gpu_run *run);
 
+/* live.c: writes the state of the run, if it is watched and the last state is old enough. */
+void gpu_live_look(struct gpu_run *run);
+/* Returns the thread instructions of all launches so far. */
+uint64_t gpu_count_instructions(const struct gpu_timed *timed);
+
 /* limits.c: conditions that end a launch early. Each returns false, after setting run->error, if the launch must
  * end. */
 bool gpu_look_outside(struct gpu_run *run); /* at the host's clock, and for the user */

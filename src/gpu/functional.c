@@ -288,7 +288,7 @@ static bool is_in_time(struct engine *engine) {
     uint64_t now = gpu_host_clock_ns();
     if (config->shows_progress)
         gpu_progress_show(&engine->progress, engine->grid->program->name, engine->n_finished, engine->n_blocks,
-                          (double)engine->counters->warp_instructions * 1e-6, "M warp instructions");
+                          (double)engine->counters->warp_instructions * 1e-6, "M warp instructions", -1);
     if (config->timeout_seconds <= 0 || (double)(now - engine->gpu->start_ns) * 1e-9 < config->timeout_seconds)
         return true;
     engine->error->status = GPU_TIME_LIMIT;

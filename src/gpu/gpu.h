@@ -54,6 +54,7 @@ struct gpu_config {
     const volatile sig_atomic_t *stop; /* end the running launch with GPU_INTERRUPTED when this is not 0; may be NULL */
     uint64_t sample_cycles;            /* timed: cycles between samples; 0: none */
     uint64_t most_samples;             /* of a launch: if there would be more, intervals double; 0: no limit */
+    char live[4096];                   /* timed: a file with the state of the run (live.c); empty: none */
     bool shows_progress;               /* one line on standard error while a launch runs long */
     bool records_threads;              /* gpu_profiles(): counts per thread and per branch */
     bool allows_strays;                /* accesses near allocations go through, with a warning (stray.c) */

@@ -70,7 +70,8 @@ struct gpu {
     uint64_t n_uninitialised, n_races; /* findings of all launches */
     struct gpu_child *child;           /* launches that the running grid has made (children.c) */
     uint32_t n_children, n_nested;
-    uint32_t stream; /* of the launch that runs */
+    uint32_t stream;  /* of the launch that runs */
+    uint64_t live_ns; /* when its state was last written */
 };
 
 struct gpu_kernel {
@@ -100,6 +101,9 @@ struct gpu_place gpu_place_at(const struct exec_program *program, uint32_t pc);
 static inline bool gpu_is_same_place(struct gpu_place a, struct gpu_place b) {
     return a.line == b.line && a.file == b.file;
 }
+
+/* live.c: the launch has ended: writes the state of the run, if it is watched. */
+void gpu_live_end(struct gpu *gpu);
 
 /* functional.c: executes a grid without timing. */
 bool gpu_run_functional(struct gpu *gpu, const struct exec_grid *grid, struct stats_counters *counters,

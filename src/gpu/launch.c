@@ -108,6 +108,7 @@ static bool run(struct gpu *gpu, const struct gpu_launch *launch, uint64_t works
     bool is_done = is_timed ? gpu_run_timed(gpu, launch->kernel, &grid, record, error)
                             : gpu_run_functional(gpu, &grid, &record->counters, error);
     record->host_seconds = (double)(gpu_host_clock_ns() - start) * 1e-9;
+    gpu_live_end(gpu);
     gpu_strays_report(gpu, launch->kernel);
     gpu_check_report(gpu, launch->kernel, &grid);
     gpu_add_to_totals(gpu, record);

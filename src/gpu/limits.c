@@ -84,9 +84,13 @@ bool gpu_look_outside(struct gpu_run *run) {
     if (config->stop && *config->stop)
         return stop(run, GPU_INTERRUPTED, "interrupted");
     uint64_t now = gpu_host_clock_ns();
-    if (config->shows_progress)
+    if (config->shows_progress) {
+        uint64_t cycles = run->timed->cycle - run->first_cycle;
+        uint64_t instructions = gpu_count_instructions(run->timed) - run->progress.first_instructions;
         gpu_progress_show(&run->progress, run->grid->program->name, run->n_finished, run->n_blocks,
-                          (double)(run->timed->cycle - run->first_cycle) * 1e-3, "K cycles");
+                          (double)cycles * 1e-3, "K cycles", cycles ? (double)instructions / (double)cycles : 0);
+    }
+    gpu_live_look(run);
     if (config->timeout_seconds > 0 && (double)(now - run->gpu->start_ns) * 1e-9 > config->timeout_seconds)
         return stop(run, GPU_TIME_LIMIT, "time limit reached");
     const struct config_machine *machine = &run->timed->machine;

@@ -479,6 +479,9 @@ bool gpu_run_timed(struct gpu *gpu, struct gpu_kernel *kernel, const struct exec
     };
     timed->run = &run;
     gpu_progress_start(&run.progress);
+    run.progress.first_instructions = gpu_count_instructions(timed);
+    for (uint32_t i = 0; i < timed->machine.sm.count; i++)
+        sm_add_cycles(timed->sm[i], timed->cycle, run.progress.first_cycles);
     if (!kernel->costs)
         kernel->costs = sm_program_new(grid->program, &timed->machine);
     if (timed->scheduler->wants & SCHED_WANTS_KERNEL)

@@ -51,6 +51,7 @@ struct program_execution {
     } trace;
     bool is_memchecked;     /* finds accesses outside allocations, uninitialised reads and races */
     const char *checkpoint; /* the absolute path of a file from program_open_checkpoint(); NULL: none */
+    const char *live;       /* the file to which the driver writes its state (live.h); NULL: none */
     bool shows_progress, is_verbose;
     const char *timed_kernels;                      /* a regular expression; NULL: all */
     uint64_t first_timed_launch, last_timed_launch; /* numbers from 1; 0: no bound */

@@ -2,6 +2,7 @@
 #include "program/html.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "command/command.h"
@@ -27,16 +28,36 @@ static const char *read_page(const char *path, struct base_arena *arena) {
     return text;
 }
 
+/* Reads the empty page. Returns NULL after one line. */
+static const char *find_and_read(struct base_arena *arena) {
+    const char *from = program_find_page(arena), *page = from ? read_page(from, arena) : NULL;
+    if (from && !page)
+        command_fail(COMMAND_ERROR, "cannot read '%s', the empty page: %s", from, strerror(errno));
+    return page;
+}
+
+const char *program_page_text(const char *title, json_t *documents, struct base_arena *arena) {
+    const char *page = find_and_read(arena);
+    char *text = NULL;
+    size_t size;
+    FILE *file = page ? open_memstream(&text, &size) : NULL;
+    bool is_good = file && report_write_page(file, page, title, documents);
+    if (file)
+        fclose(file);
+    else
+        json_decref(documents);
+    const char *copy = is_good ? base_arena_copy(arena, text, size) : NULL;
+    free(text);
+    return copy;
+}
+
 int program_html_open(struct program_html *html, const char *path, struct base_arena *arena) {
     *html = (struct program_html){.path = path};
     if (!path)
         return COMMAND_DONE;
-    const char *from = program_find_page(arena);
-    if (!from)
-        return COMMAND_ERROR;
-    html->page = read_page(from, arena);
+    html->page = find_and_read(arena);
     if (!html->page)
-        return command_fail(COMMAND_ERROR, "cannot read '%s', the empty page: %s", from, strerror(errno));
+        return COMMAND_ERROR;
     return command_open_output(path, &html->file) ? COMMAND_DONE : COMMAND_ERROR;
 }
 

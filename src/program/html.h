@@ -24,5 +24,7 @@ int program_html_open(struct program_html *html, const char *path, struct base_a
 /* Records the data that a page shows in addition to the statistics: time series and lines. The run marks those that the
  * user did not ask for, which --json leaves out. */
 void program_html_record(struct program_execution *execution, struct report_run *run);
+/* Returns the page as a text, or NULL after one line. Takes ownership of the documents. */
+const char *program_page_text(const char *title, json_t *documents, struct base_arena *arena);
 /* Writes the page, and takes ownership of the documents. Returns false after one line. */
 bool program_html_write(struct program_html *html, const char *title, json_t *documents);
