@@ -47,7 +47,7 @@
     location.hash = "run=1";
     await settle();
 
-    const way = figure("The way of the data");
+    const way = figure("Data flow");
     await open(way.querySelector("details"));
     ok("the memory chart has every level", b.memory.levels.every((level) => [...way.querySelectorAll("tbody th")].some((th) => th.textContent === level.name)));
     const arrows = [...way.querySelectorAll("polygon")].map((polygon) => polygon.points.getItem(2).y);

@@ -1,4 +1,4 @@
-// The panels that show a run's limit: which charts and which lines prove the sentence.
+// The charts and lines that show the limit of a run.
 import { stallsOf } from "./lines.js";
 
 const byStalls = { title: "Lines that wait most", note: "share of the cycles in which warps waited; a warp waits at the line that it will issue next", column: "stalls", isStalls: true, of: stallsOf };

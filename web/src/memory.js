@@ -1,4 +1,4 @@
-// The way of the data: SMs, L1, crossbar, L2 and DRAM with arrows as wide as their bytes, hit rates, and shared memory.
+// Data flow: SMs, L1, crossbar, L2 and DRAM with arrows as wide as their bytes, hit rates, and shared memory.
 import { h, format, percent, short } from "./dom.js";
 import { chart } from "./chart.js";
 
@@ -57,7 +57,7 @@ export function memoryChart(run, width) {
   const list = flows(levels);
   const most = Math.max(0, ...list.map((f) => f.bytes));
   const hasShared = t.shared_passes > 0;
-  if (!most && !hasShared) return { zero: "The way of the data" };
+  if (!most && !hasShared) return { zero: "Data flow" };
   const hits = (level) => (typeof levels.get(level)?.hit_rate === "number" ? percent(levels.get(level).hit_rate) : "–");
   const boxes = [["SMs", short(t.memory_instructions), "accesses"], ["L1", hits("L1"), "hits"], ["L2", hits("L2"), "hits"], ["DRAM", hits("DRAM"), "row hits"]];
   const inner = Math.max(400, width);
@@ -76,7 +76,7 @@ export function memoryChart(run, width) {
   boxes.slice(0, list.length + 1).forEach((lines, i) => svg.append(box(at(i), top, lines, isBusy(lines[0]))));
   if (hasShared) svg.append(...sharedBox(at(0), top + TALL + 30, inner, t, levels.get("shared")));
   svg.setAttribute("aria-label", `${list.map((f) => `between ${f.name}: ${bytesText(f.bytes)}, ${percent(f.share)} of the peak, ${format(f.requests)} requests`).join("; ")}; L1 hits ${hits("L1")}, L2 hits ${hits("L2")}, DRAM row hits ${hits("DRAM")}`);
-  return chart("The way of the data", "between neighbours: bytes (the width of the arrow) and their share of the peak above it, requests below it; red from 60 %",
+  return chart("Data flow", "between neighbours: bytes (the width of the arrow) and their share of the peak above it, requests below it; red from 60 %",
     h("div", { class: inner > width ? "scroll" : "chart" }, svg),
     [{ name: "level", left: true }, { name: "bytes", format: bytesText }, { name: "share of the peak", format: percent }, { name: "requests", format }, { name: "hits", format: percent }], run.memory.levels.map((l) => [l.name, l.bytes, l.share_of_peak, l.requests, l.hit_rate]));
 }

@@ -27,6 +27,6 @@ export function occupancyView(run) {
   const allowed = (o, [word, key]) => (o.limited_by === word ? h("strong", {}, o[key] ?? "any") : o[key] ?? "any");
   const rows = list.slice(0, 8).map(({ name, fits: o, achieved, grid }) => [
     h("span", { title: fullName(name) }, shortName(name)), pair(o.theoretical), pair(achieved), o.limited_by, ...resources.map((resource) => allowed(o, resource)), grid, o.registers, o.shared_bytes]);
-  return h("figure", { class: "occupancy" }, h("figcaption", {}, "Occupancy", h("small", {}, "share of an SM's places for warps: what fits, and what was there while the SM had work; the resource that allows no more, and the blocks that each allows")),
+  return h("figure", { class: "occupancy" }, h("figcaption", {}, "Occupancy", h("small", {}, "share of an SM's places for warps: as many as fit, and the mean while the SM had work; then the resource that allows no more, and the blocks that each resource allows")),
     h("div", { class: "table", tabindex: "0" }, table([{ name: "kernel", left: true }, { name: "fits", left: true }, { name: "achieved", left: true }, { name: "limited by", left: true }, ...resources.map(([name]) => ({ name })), { name: "blocks of the grid", format }, { name: "registers per thread" }, { name: "shared bytes", format }], rows)));
 }

@@ -40,7 +40,7 @@ function cyclesOf(runs, width, onselect) {
   if (!rows.length) return null;
   const parts = partsIn(rows);
   return h("div", { style: "margin-top:1rem" },
-    chart("Where the cycles went", `of all SMs: an instruction issued, or what the warps waited for${runs.length > MOST_ROWS ? `; the first ${MOST_ROWS} runs` : ""}`,
+    chart("Where the cycles went", `of all SMs: an instruction issued, or the reason that none did${runs.length > MOST_ROWS ? `; the first ${MOST_ROWS} runs` : ""}`,
       stacked({ rows, width, label: "where the cycles went", xLabel: "SM cycles, %", onselect: (d) => onselect(d.run) }),
       [{ name: "run", left: true }, ...parts.map((part) => ({ name: part.name, format: percent }))], () => rows.map((row) => [row.name, ...parts.map((part) => row.parts.find((p) => p.key === part.key)?.share ?? 0)]), parts));
 }

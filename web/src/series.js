@@ -13,7 +13,7 @@ import { intervalView } from "./slice.js";
 /** What is sampled. A count per cycle is divided by the cycles of an interval. */
 const kinds = {
   thread_instructions: { title: "IPC of each SM over time", note: "thread instructions per cycle", row: "SM", unit: "IPC", isPerCycle: true },
-  resident_groups: { title: "Warps on each SM over time", note: "groups in slots: what schedulers choose from", row: "SM", unit: "groups" },
+  resident_groups: { title: "Warps on each SM over time", note: "groups in slots, from which schedulers choose", row: "SM", unit: "groups" },
   resident_blocks: { title: "Blocks on each SM over time", note: "at the end of each interval", row: "SM", unit: "blocks" },
   active_lanes: { title: "Active lanes over time", note: "instructions by their number of active lanes, 0 at the top", row: "active lanes:", unit: "instructions", height: 200 },
   channel_busy_cycles: { title: "DRAM channels over time", note: "share of cycles in which the channel moved data", row: "channel", unit: "of the cycles", isPerCycle: true },
@@ -111,7 +111,7 @@ export function stallAreas(samples, time, width, height) {
   if (!samples.sm_cycles?.length) return null;
   const rows = samples.sm_cycles;
   const series = cycleKinds.map((part, k) => ({ ...part, values: rows.map((row) => row[k] / (total(row) || 1)) })).filter((s) => s.values.some((v) => v > 0));
-  return chart("Where the cycles went over time", "of all SMs: an instruction issued, or what the warps waited for",
+  return chart("Where the cycles went over time", "of all SMs: an instruction issued, or the reason that none did",
     timeAreas({ series, time, width, height, label: "where the cycles went over time", unit: "SM cycles, %" }),
     [{ name: "cycle", format }, ...series.map((s) => ({ name: s.name, format: percent }))], () => rows.map((_, i) => [(i + 1) * time.every, ...series.map((s) => s.values[i])]), series);
 }
