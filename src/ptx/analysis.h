@@ -26,6 +26,8 @@ struct ptx_loop {
     uint32_t parent;   /* index of the loop around it, or PTX_NO_INDEX */
     uint32_t depth;    /* 1 for an outermost loop */
     uint32_t n_blocks; /* including those of inner loops */
+    uint32_t meeting;  /* instruction where threads that leave the loop meet; see meetings.c */
+    bool awaits;       /* whether a thread goes on may depend on what another one writes */
 };
 
 /* Register slots of one width. Slots of a width are numbered from 0. */
@@ -41,8 +43,12 @@ struct ptx_analysis {
      * indirect call) = first instruction of the block's immediate post-dominator (for a call the next instruction);
      * n_instructions when it is the function's end. PTX_NO_INDEX for all other instructions. */
     uint32_t *reconvergence;
+    /* Per instruction, in the same way: where a GPU with convergence barriers brings the paths of a branch together
+     * that stay in its loop (meetings.c). */
+    uint32_t *meeting;
     struct ptx_loop *loop;
     uint32_t n_loops;
+    uint32_t *loop_of; /* per block: its innermost loop whose meeting points are known, or PTX_NO_INDEX */
     /* Liveness at the start of blocks, as bits over the registers that are live across some block boundary. */
     uint32_t *crossing; /* per such register, ascending */
     uint32_t n_crossing;

@@ -25,6 +25,7 @@ struct ptx_analysis *ptx_analyze(const struct ptx_function *function) {
         ptx_set_reconvergence(&passes);
         ptx_find_uniform(&passes);
     }
+    ptx_set_meetings(&passes);
     base_arena_free(&scratch);
     return passes.analysis;
 }

@@ -63,6 +63,7 @@ bool ptx_may_wait(const struct ptx_passes *passes, uint32_t block);
 bool ptx_is_divergent(struct ptx_passes *passes, uint32_t block);
 void ptx_set_reconvergence(struct ptx_passes *passes);
 void ptx_find_loops(struct ptx_passes *passes);
+void ptx_set_meetings(struct ptx_passes *passes);
 void ptx_compute_liveness(struct ptx_passes *passes);
 /* Writes live_words words: the registers that are live at the end of a block. */
 void ptx_find_live_out(const struct ptx_analysis *analysis, uint32_t block, uint64_t *live);
