@@ -165,6 +165,7 @@ struct exec_allocation {
 
 struct exec_live;
 struct exec_matrix;
+struct exec_regions;
 
 /* Sources of 32 bits that do not fit into an instruction; only textures have any. */
 enum { EXEC_MAX_EXTRA = 16 };
@@ -208,8 +209,9 @@ struct exec_program {
     exec_act_fn **unchecked;       /* per pc: with checks (check/check.h), the function that executes the instruction */
     uint32_t
         *moves; /* per pc, with checks: 1 + the load that only moves values (check/moves.c); also at their stores */
-    uint32_t warp_size_wanted;    /* from the kernel's .pragma "heddle warp_size N"; 0 without one */
-    const struct exec_live *live; /* live.h */
+    uint32_t warp_size_wanted;          /* from the kernel's .pragma "heddle warp_size N"; 0 without one */
+    const struct exec_live *live;       /* live.h */
+    const struct exec_regions *regions; /* program/regions.h */
     struct base_arena *arena;
 };
 

@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "exec/program/live.h"
+#include "exec/program/regions.h"
 
 static uint32_t align_up(uint64_t value, uint64_t alignment) {
     return (uint32_t)((value + alignment - 1) & ~(alignment - 1));
@@ -353,6 +354,7 @@ struct exec_program *exec_link(const struct ptx_module *module, const struct ptx
         return NULL;
     }
     program->live = exec_live_new(program);
+    program->regions = exec_regions_new(program);
     return program;
 }
 
