@@ -197,6 +197,9 @@ struct divergence_ops {
     /* Lanes of one row may be in different groups: warp-wide instructions (EXEC_KIND_WARP) go to control() too, where
      * divergence_sync (sync.h) brings the lanes together. */
     bool splits_rows;
+    /* With splits_rows: the model has gathered the lanes that a memory access of a whole row needs before the group is
+     * at the access (notify_pc), so such accesses (EXEC_KIND_WARP_MEMORY) do not go to control(). */
+    bool gathers_rows;
 
     /* Returns NULL, or why this combination of options, machine and program cannot run: one sentence, static or in
      * `text`. program is NULL if none is loaded yet. May be NULL. */

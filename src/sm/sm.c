@@ -20,7 +20,9 @@ struct sm *sm_new(const struct sm_setup *setup) {
     sm->observer = setup->observer;
     sm->index = setup->index;
     sm->divergence = setup->divergence;
-    sm->first_model_kind = sm->divergence->splits_rows ? EXEC_KIND_WARP_MEMORY : EXEC_KIND_BRANCH;
+    sm->first_model_kind = sm->divergence->gathers_rows  ? EXEC_KIND_WARP
+                           : sm->divergence->splits_rows ? EXEC_KIND_WARP_MEMORY
+                                                         : EXEC_KIND_BRANCH;
     sm_fetch_init(&sm->fetch, &machine->icache);
     sm_units_init(&sm->units, machine);
     sm->pipeline = machine->sm.pipeline;

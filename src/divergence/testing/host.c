@@ -97,7 +97,8 @@ static uint32_t fixture_hit(void *handle, const struct divergence_group *group) 
 }
 
 bool fixture_is_control(const struct fixture *f, const struct exec_insn *insn) {
-    return insn->kind > EXEC_KIND_WARP || (f->ops->splits_rows && exec_acts_on_row(insn->kind));
+    return insn->kind > EXEC_KIND_WARP || (f->ops->splits_rows && insn->kind == EXEC_KIND_WARP) ||
+           (f->ops->splits_rows && !f->ops->gathers_rows && insn->kind == EXEC_KIND_WARP_MEMORY);
 }
 
 bool fixture_can_step(const struct fixture_sm *sm, uint32_t s) {
