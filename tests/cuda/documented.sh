@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# documented.sh: what docs/cuda-programs.md says of our versions of closed libraries is true: functions that it lists are not in
-# unsupported.def, and functions behind "Not:" and "except" are.
+# documented.sh: what docs/cuda-programs.md says of functions is true. Functions of the driver and runtime API under "What works" are not in
+# unsupported.def, and those under "What does not work" are. The same holds for our versions of closed libraries: functions behind
+# "Not:" and "except" are missing.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.."
 page=docs/cuda-programs.md n=0
@@ -39,4 +40,22 @@ while IFS= read -r row; do
         n=$((n + 1))
     done
 done < <(grep -E '^\| (cuBLAS|cuRAND) \|' "$page")
-((n > 25)) || fail "only $n functions found in $page"
+
+# section TITLE: the functions of the driver and runtime API that a section of the page names
+section() {
+    # shellcheck disable=SC2016 # backquotes of Markdown
+    sed -n "/^## $1\$/,/^## /p" "$page" | grep -oE '`cu(da)?[A-Z][A-Za-z0-9]+`' | tr -d '`' | grep -v '^cudaError' | sort -u
+}
+is_unsupported() { grep -qE "_UNSUPPORTED\($1(_v[0-9])?\)" src/cuda/symbols/unsupported.def src/cudart/unsupported.def; }
+exists() { grep -qE "\b$1" include/cuda/cuda.h include/cuda/cuda_runtime_api.h src/cudart/*.[ch]; } # some are templates over the C function
+for name in $(section 'What works'); do
+    exists "$name" || fail "$page lists $name, which does not exist"
+    ! is_unsupported "$name" || grep -qE "CUresult $name\(" include/cuda/cuda.h || fail "$page lists $name, which is not supported"
+    n=$((n + 1))
+done
+for name in $(section 'What does not work'); do
+    [[ $name == cudaDeviceSynchronize ]] && continue # of the device runtime
+    is_unsupported "$name" || fail "$page says that $name is not supported"
+    n=$((n + 1))
+done
+((n > 40)) || fail "only $n functions found in $page"
