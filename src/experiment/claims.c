@@ -24,8 +24,9 @@ struct experiment_verdict experiment_judge_alone(const struct experiment_grid *g
     return (struct experiment_verdict){claim->n_shown ? EXPERIMENT_EXPLAINED : EXPERIMENT_OPEN, n, n_for};
 }
 
-/* Noise of the same size decides. That of another size only tells that a claim holds mostly: whether it holds at all is
- * then a matter of size, not of noise. */
+/* Noise of the same size decides. That of another size only tells that a claim holds mostly: the experiment itself, its
+ * first variation, holds there, but not all neighbours do, or most of them hold. Otherwise the difference is a matter
+ * of size, not of noise. */
 struct experiment_verdict experiment_judge(const struct experiment_grid *grid, const struct experiment_claim *claim) {
     struct experiment_verdict verdict = experiment_judge_alone(grid, claim);
     if (!grid->noise || verdict.state == EXPERIMENT_UNKNOWN)
@@ -38,5 +39,8 @@ struct experiment_verdict experiment_judge(const struct experiment_grid *grid, c
         return verdict;
     if (is_same_size || (verdict.state == EXPERIMENT_HOLDS && noisy.state == EXPERIMENT_HOLDS_MOSTLY))
         return noisy;
+    bool fails_nearby = noisy.state != EXPERIMENT_HOLDS && experiment_check_in(grid->noise, claim->check, 0) != 0;
+    if (verdict.state == EXPERIMENT_HOLDS && fails_nearby)
+        return (struct experiment_verdict){EXPERIMENT_HOLDS_MOSTLY, noisy.n, noisy.n - noisy.n_against};
     return verdict;
 }

@@ -116,6 +116,33 @@ static void a_claim_holds_in_all_variations_or_in_most_or_not(void **state) {
     assert_int_equal(experiment_check_in(&fixture->grid, fixture->experiment.claim[5].check, 0), 0);
 }
 
+/* Claim 6 is true in the first variation only. */
+static void noise_of_another_size_tells_that_a_claim_holds_mostly(void **state) {
+    struct fixture *fixture = *state;
+    const struct experiment_claim *claim = &fixture->experiment.claim[6];
+    struct experiment alone = fixture->experiment;
+    struct experiment_plan plan = fixture->plan;
+    int first[] = {0, 3, 6, 9};
+    alone.n_variations = 1;
+    plan.size = "paper";
+    fixture->plan.size = "medium";
+    struct experiment_grid grid = {.experiment = &alone, .plan = &plan, .most_best_of = 1, .trial = first};
+    assert_int_equal(experiment_judge(&grid, claim).state, EXPERIMENT_HOLDS);
+    grid.noise = &fixture->grid; /* there the first holds, its two neighbours do not */
+    assert_int_equal(experiment_judge(&grid, claim).state, EXPERIMENT_HOLDS_MOSTLY);
+    assert_int_equal(experiment_judge(&grid, claim).n_against, 2);
+    for (int i = 0; i < N_RUNS; i += 3) { /* the first does not hold either: a matter of size */
+        fixture->index[i] = i + 1;
+        fixture->index[i + 1] = i;
+    }
+    assert_int_equal(experiment_judge(&grid, claim).state, EXPERIMENT_HOLDS);
+    plan.size = "medium";
+    assert_int_equal(experiment_judge(&grid, claim).state, EXPERIMENT_OPEN);
+    for (int i = 0; i < N_RUNS; i++)
+        fixture->index[i] = i;
+    fixture->plan.size = NULL;
+}
+
 static void a_run_that_is_missing_leaves_a_claim_unknown(void **state) {
     struct fixture *fixture = *state;
     fixture->index[N_RUNS - 1] = -1;
@@ -149,6 +176,7 @@ int main(void) {
         cmocka_unit_test(measures_are_means_over_variations_with_their_spread),
         cmocka_unit_test(means_are_of_their_kind),
         cmocka_unit_test(a_claim_holds_in_all_variations_or_in_most_or_not),
+        cmocka_unit_test(noise_of_another_size_tells_that_a_claim_holds_mostly),
         cmocka_unit_test(a_run_that_is_missing_leaves_a_claim_unknown),
         cmocka_unit_test(a_check_names_the_runs_that_it_needs),
     };
