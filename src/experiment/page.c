@@ -116,7 +116,8 @@ static void write_about_noise(FILE *file, const struct experiment_page *page) {
     if (n_known)
         fprintf(file,
                 "%u claims were also judged in neighbours (`--noise`), other latencies of the L1 and other seeds, "
-                "which give the spread of their values.\n",
+                "which give the spread of their values.\nA claim that holds at their size, but not in all of them, "
+                "holds mostly.\n",
                 n_known);
 }
 
