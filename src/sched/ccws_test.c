@@ -92,11 +92,16 @@ static void equal_scores_are_ordered_by_age(void **state) {
     issue_times(&bench, 0b001, 12);
     lose(&bench, 1, LINE); /* 1 / 12 x 4 x 300 = 100: not above the base */
     EXPECT_ISSUES(&bench, 0b100, 2);
-    issue_times(&bench, 0b001, 3);
-    lose(&bench, 2, LINE); /* 2 / 16 x 4 x 300 = 150 */
-    issue_times(&bench, 0b100, 8);
-    lose(&bench, 1, LINE); /* 3 / 24 x 4 x 300 = 150: sums 1: 150, 2: 300, 0: 400 */
+    issue_times(&bench, 0b001, 2);
+    lose(&bench, 2, LINE); /* 2 / 15 x 4 x 300 = 160: sums 2: 160, 0: 260, 1: 360 */
+    EXPECT_ISSUES(&bench, 0b010, SCHED_NONE);
     EXPECT_ISSUES(&bench, 0b100, 2);
+    bench.view.cycle = 60; /* 100 again */
+    issue_times(&bench, 0b001, 2);
+    lose(&bench, 2, LINE); /* 3 / 18 x 4 x 300 = 200 */
+    issue_times(&bench, 0b100, 6);
+    lose(&bench, 1, LINE); /* 4 / 24 x 4 x 300 = 200: sums 1: 200, 2: 400 */
+    EXPECT_ISSUES(&bench, 0b100, SCHED_NONE);
     EXPECT_ISSUES(&bench, 0b010, 1);
     EXPECT_ISSUES(&bench, 0b001, SCHED_NONE);
     bench_end(&bench);
@@ -142,6 +147,7 @@ static void a_new_warp_has_the_base_score_and_changes_the_cutoff(void **state) {
     lose(&bench, 1, LINE); /* 1 / 12 x 8 x 300 = 200 */
     EXPECT_ISSUES(&bench, 0b100, SCHED_NONE);
     bench_leave(&bench, 1);
+    EXPECT_ISSUES(&bench, 0b100, 2); /* cutoff 200 */
     bench_arrive(&bench, 1);
     EXPECT_ISSUES(&bench, 0b010, 1);
     EXPECT_ISSUES(&bench, 0b100, 2);

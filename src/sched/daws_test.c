@@ -103,6 +103,18 @@ static void convergent_loads_take_the_lines_of_an_access(void **state) {
     bench_end(&bench);
 }
 
+/* An access to three lines: 32 lines for a warp. If it were convergent, four warps would fit into 60 % of 20 lines. */
+static void a_load_is_divergent_from_three_lines_on(void **state) {
+    (void)state;
+    struct bench bench;
+    start(&bench, "daws", 4, 20);
+    at(&bench, 2);
+    learn(&bench, 5, 3);
+    EXPECT_ISSUES(&bench, 0b1111, 0);
+    EXPECT_ISSUES(&bench, 0b1110, SCHED_NONE);
+    bench_end(&bench);
+}
+
 static void a_warp_leaves_with_its_loop_and_at_a_barrier(void **state) {
     (void)state;
     struct bench bench;
@@ -190,6 +202,7 @@ int main(void) {
         cmocka_unit_test(divergent_loads_take_a_line_for_each_active_lane),
         cmocka_unit_test(lanes_that_leave_the_loop_make_room),
         cmocka_unit_test(convergent_loads_take_the_lines_of_an_access),
+        cmocka_unit_test(a_load_is_divergent_from_three_lines_on),
         cmocka_unit_test(a_warp_leaves_with_its_loop_and_at_a_barrier),
         cmocka_unit_test(footprints_belong_to_outermost_loops),
         cmocka_unit_test(reuse_counts_only_within_a_warp_and_a_loop),

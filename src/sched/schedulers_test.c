@@ -27,6 +27,7 @@ static const char *const variants[] = {
     "daws:capacity=1",
     "daws:patience=1",
     "owl:rules=groups",
+    "dyncta:window=20,idle=1,low=2,high=3",
     "owl:rules=locality,warps=1",
     "adaptive:window=1,phase=1,change=0,of=lrr+gto+two-level+two-level-stall+two-level-gto+llos+lfws+progress",
 };

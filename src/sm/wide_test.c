@@ -177,21 +177,21 @@ static void pressure_counts_the_lines_in_flight(void **state) {
 static void facts_of_the_kernel(void **state) {
     (void)state;
     static const char body[] = "ld.param.u64 %d1, [p];\nmov.u32 %r1, 0;\n"
-                               "L: ld.global.u32 %r2, [%d1];\nadd.u32 %r1, %r1, 1;\nsetp.lt.u32 %p1, %r1, 3;\n"
-                               "@%p1 bra L;\nst.global.u32 [%d1], %r1;\nret;";
-    static const uint32_t to_long[] = {2, 1, 0, 3, 2, 1, 0, SCHED_NEVER_LONG};
+                               "L: ld.global.u32 %r2, [%d1];\nld.param.u64 %d2, [p];\nadd.u32 %r1, %r1, 1;\n"
+                               "setp.lt.u32 %p1, %r1, 3;\n@%p1 bra L;\nst.global.u32 [%d1], %r1;\nret;";
+    static const uint32_t to_long[] = {2, 1, 0, 4, 3, 2, 1, 0, SCHED_NEVER_LONG};
     run(&recorder, two_lines, body, 1, 48);
     assert_int_equal(seen.kernel.n_loops, 1);
     assert_int_equal(seen.loop.head_pc, 2);
     assert_int_equal(seen.loop.n_loads, 1);
     assert_int_equal(seen.loop.depth, 1);
     assert_true(seen.loop.parent == SCHED_NO_LOOP);
-    for (uint32_t pc = 0; pc < 8; pc++) {
+    for (uint32_t pc = 0; pc < 9; pc++) {
         assert_int_equal(seen.insn[pc].to_long, to_long[pc]);
-        assert_true(seen.insn[pc].loop == (pc >= 2 && pc < 6 ? 0 : SCHED_NO_LOOP));
+        assert_true(seen.insn[pc].loop == (pc >= 2 && pc < 7 ? 0 : SCHED_NO_LOOP));
         assert_int_equal(seen.insn[pc].is_long, to_long[pc] == 0);
     }
-    assert_true(seen.insn[2].is_load && !seen.insn[6].is_load && seen.insn[6].is_store && seen.insn[5].is_branch);
+    assert_true(seen.insn[2].is_load && !seen.insn[7].is_load && seen.insn[7].is_store && seen.insn[6].is_branch);
     assert_int_equal(seen.kernel.l1_lines, 2);
     assert_int_equal(seen.kernel.l1_ways, 1);
     assert_int_equal(seen.kernel.l1_line_bytes, 128);

@@ -83,6 +83,8 @@ static void draw_target(const struct tester *tester, const struct divergence_ops
     size_t n_schedulers;
     const struct sched_ops *const *schedulers = sched_list(&n_schedulers);
     const struct sched_ops *scheduler = schedulers[random_below(random, (uint32_t)n_schedulers)];
+    while (ops->chip && (scheduler->blocks || scheduler->choose_block)) /* refused */
+        scheduler = schedulers[random_below(random, (uint32_t)n_schedulers)];
     *target = (struct target){.machine = &tester->machines.machine[random_below(random, tester->machines.count)]};
     snprintf(target->scheduler, sizeof target->scheduler, "%s", scheduler->name);
     snprintf(target->divergence, sizeof target->divergence, "%s", ops->name);
