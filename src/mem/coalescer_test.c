@@ -50,8 +50,9 @@ static void sectors_are_counted_once(void **state) {
     strided(a, 0x1000, 4);
     assert_int_equal(mem_count_sectors(a, UINT32_MAX, 4), 4);
     assert_int_equal(mem_count_sectors(a, 0x000000ff, 4), 1);
-    strided(a, 0x101e, 4); /* from two bytes before a border to two bytes after another one */
+    strided(a, 0x101e, 4); /* words cross the borders of sectors */
     assert_int_equal(mem_count_sectors(a, UINT32_MAX, 4), 5);
+    assert_int_equal(mem_count_sectors(a, 1, 4), 2);
     strided(a, 0x1000, 128);
     assert_int_equal(mem_count_sectors(a, UINT32_MAX, 4), 32);
     strided(a, 0x1000, 0);

@@ -70,6 +70,17 @@ static void accesses_and_stalls_add_up_too(void **state) {
     json_decref(run);
 }
 
+static void bank_conflicts_add_up_too(void **state) {
+    (void)state;
+    struct outcome outcome = heddle("run histogram --size small --lines --json -");
+    expect_status(&outcome, 0);
+    json_t *run = json_output(&outcome);
+    assert_true(sum(run, "bank_conflicts") > 0);
+    assert_int_equal(sum(run, "bank_conflicts"), total(run, "bank_conflicts"));
+    json_decref(run);
+    outcome_free(&outcome);
+}
+
 /* observed_test.c has every machine. */
 static void a_listing_changes_no_statistic(void **state) {
     (void)state;
@@ -117,11 +128,9 @@ static int remove_files(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_add_up_to_the_run),
-        cmocka_unit_test(accesses_and_stalls_add_up_too),
-        cmocka_unit_test(a_listing_changes_no_statistic),
-        cmocka_unit_test(the_listing_shows_ptx_and_cuda),
-        cmocka_unit_test(a_line_tells_its_place_in_the_source),
+        cmocka_unit_test(lines_add_up_to_the_run),        cmocka_unit_test(accesses_and_stalls_add_up_too),
+        cmocka_unit_test(bank_conflicts_add_up_too),      cmocka_unit_test(a_listing_changes_no_statistic),
+        cmocka_unit_test(the_listing_shows_ptx_and_cuda), cmocka_unit_test(a_line_tells_its_place_in_the_source),
     };
     return cmocka_run_group_tests(tests, NULL, remove_files);
 }
