@@ -152,7 +152,7 @@ static void launches_are_numbered_from_1_everywhere(void **state) {
     json_int_t next = 3;
     json_array_foreach(json_object_get(object, "traceEvents"), i, event) {
         const json_t *number = json_object_get(json_object_get(event, "args"), "launch");
-        if (number)
+        if (number && strcmp(json_string_value(json_object_get(event, "ph")), "X") == 0) /* blocks name it too */
             assert_int_equal(json_integer_value(number), next++);
     }
     assert_int_equal(next, 6);

@@ -14,6 +14,7 @@ run() { "$heddle" run --json - "$@" 2>/dev/null; }
     run index -m narasiman2014-db -- --code both
     run bfs -m meng2010 --set l2.size=32K
     run histogram --set crossbar.credits=2
+    run aggregate
 } | awk -F'[":, ]+' '
     NR == FNR { unseen[$1]; next }
     $2 in unseen && $3 + 0 > 0 { delete unseen[$2] }
