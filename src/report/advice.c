@@ -34,6 +34,7 @@ struct report_peaks report_peaks_of(const struct config_machine *machine) {
         .l1_line_bytes = machine->l1.cache.line_bytes,
         .line_bytes = has_l2 ? machine->l2.cache.line_bytes : machine->l1.cache.line_bytes,
         .shared_banks = machine->shared.banks,
+        .start_cycles = machine->launch.start_cycles,
     };
 }
 

@@ -25,7 +25,7 @@ struct report_use report_level_use(unsigned level, const struct stats_counters *
 /* Return the share of an SM's places for warps that the kernel's blocks can fill, and that they filled on average while
  * the SM had some. 0: not known. */
 double report_theoretical_occupancy(const struct report_kernel *kernel);
-double report_achieved_occupancy(const struct report_kernel *kernel);
+double report_achieved_occupancy(const struct report_kernel *kernel, const struct report_peaks *peaks);
 
 /* Where the cycles of the SMs went: causes.def. */
 enum report_cause {

@@ -15,7 +15,7 @@ json_t *report_threads_json(const struct report_run *run);
 /* memory.c: the levels of memory of these counters, the machine's peaks, and the occupancy of a launch. */
 json_t *report_memory_json(const struct stats_counters *counters, const struct report_target *target);
 json_t *report_peaks_json(const struct report_target *target);
-json_t *report_occupancy_json(const struct report_kernel *kernel);
+json_t *report_occupancy_json(const struct report_kernel *kernel, const struct report_peaks *peaks);
 
 /* hot.c: finds the lines that cost most in the launches of a results file. */
 void report_read_hot(struct report_run *run, const json_t *launches, struct base_arena *arena);

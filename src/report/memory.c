@@ -60,19 +60,24 @@ double report_theoretical_occupancy(const struct report_kernel *kernel) {
     return occupancy->most_warps ? (double)occupancy->warps / occupancy->most_warps : 0;
 }
 
-double report_achieved_occupancy(const struct report_kernel *kernel) {
+/* block_cycles begins when the launch has started, launch.start_cycles after the SM got its first block. Only these
+ * cycles are left out of the SM's. The rest of fetch_start, the fetch of the first instruction, is part of both. */
+double report_achieved_occupancy(const struct report_kernel *kernel, const struct report_peaks *peaks) {
     const struct stats_counters *counters = &kernel->counters;
     const struct report_occupancy *occupancy = &kernel->occupancy;
-    uint64_t with_groups = counters->sm_cycles - counters->stall_empty - counters->fetch_start;
+    uint64_t used_sms = counters->cycles ? (counters->sm_cycles - counters->empty_unused) / counters->cycles : 0;
+    uint64_t start = used_sms * (peaks ? peaks->start_cycles : 0);
+    uint64_t before = start < counters->fetch_start ? start : counters->fetch_start;
+    uint64_t with_groups = counters->sm_cycles - counters->stall_empty - before;
     if (!occupancy->most_warps || !occupancy->blocks || !with_groups)
         return 0;
     double warps_of_block = (double)occupancy->warps / occupancy->blocks;
     return (double)counters->block_cycles * warps_of_block / ((double)with_groups * occupancy->most_warps);
 }
 
-json_t *report_occupancy_json(const struct report_kernel *kernel) {
+json_t *report_occupancy_json(const struct report_kernel *kernel, const struct report_peaks *peaks) {
     json_t *object = json_loads(kernel->occupancy.text, 0, NULL);
     json_object_set_new(object, "theoretical", json_real(report_theoretical_occupancy(kernel)));
-    json_object_set_new(object, "achieved", json_real(report_achieved_occupancy(kernel)));
+    json_object_set_new(object, "achieved", json_real(report_achieved_occupancy(kernel, peaks)));
     return object;
 }

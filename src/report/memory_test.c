@@ -78,17 +78,26 @@ static void levels_that_the_machine_lacks_are_left_out(void **state) {
     json_decref(memory);
 }
 
-/* Four SMs for 1000 cycles: one is empty all the time, and launches take 200 cycles on each of the others. Blocks of 8
- * warps were there for 900 cycles, all together. */
+/* Four SMs for 1000 cycles: one is empty all the time, and the others wait 200 cycles for the launch and 100 more for
+ * their first instruction. Four blocks of 8 warps are on each of them from the launch's start on. */
 static void occupancy_counts_the_cycles_with_blocks(void **state) {
     (void)state;
     struct report_kernel kernel = {
         .occupancy = {.blocks = 4, .warps = 32, .most_warps = 48, .text = "{}"},
-        .counters = {.sm_cycles = 4000, .stall_empty = 1000, .fetch_start = 600, .block_cycles = 900},
+        .counters = {.cycles = 1000,
+                     .sm_cycles = 4000,
+                     .stall_empty = 1000,
+                     .empty_unused = 1000,
+                     .fetch_start = 900,
+                     .block_cycles = 4 * 2400},
     };
     assert_true(fabs(report_theoretical_occupancy(&kernel) - 32.0 / 48) < 1e-9);
-    assert_true(fabs(report_achieved_occupancy(&kernel) - 900.0 * 8 / (2400 * 48)) < 1e-9);
-    assert_true(report_achieved_occupancy(&(struct report_kernel){0}) == 0);
+    const struct report_peaks at_once = {0}, late = {.start_cycles = 200}, later = {.start_cycles = 500};
+    assert_true(fabs(report_achieved_occupancy(&kernel, &late) - 32.0 / 48) < 1e-9);
+    assert_true(fabs(report_achieved_occupancy(&kernel, &at_once) - 2400.0 * 32 / (3000 * 48)) < 1e-9);
+    assert_true(fabs(report_achieved_occupancy(&kernel, &later) - 2400.0 * 32 / (2100 * 48)) <
+                1e-9); /* no more than it waited */
+    assert_true(report_achieved_occupancy(&(struct report_kernel){0}, &late) == 0);
 }
 
 int main(void) {

@@ -58,6 +58,7 @@ struct report_peaks {
     double clock_ghz;
     unsigned sms, schedulers, warps;                  /* schedulers and warps: of an SM */
     unsigned l1_line_bytes, line_bytes, shared_banks; /* line_bytes: of the L2 and DRAM */
+    unsigned start_cycles;                            /* from a launch until its first block starts */
 };
 
 /* The machine, scheduler and divergence model of a timed run. */

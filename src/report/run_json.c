@@ -39,7 +39,8 @@ static json_t *launches_json(const struct report_run *run, bool has_samples) {
             json_object_set_new(object, "timed", json_false());
         add_stats(object, &launch->counters, run->target);
         if (launch->occupancy.text)
-            json_object_set_new(object, "occupancy", report_occupancy_json(launch));
+            json_object_set_new(object, "occupancy",
+                                report_occupancy_json(launch, run->target ? &run->target->peaks : NULL));
         if (launch->active_lanes)
             json_object_set_new(object, "active_lanes", json_loads(launch->active_lanes, 0, NULL));
         if (has_samples && launch->samples)
