@@ -103,6 +103,7 @@ struct report_evidence report_evidence_of(const struct report_run *run) {
         .used = share(counters->requested_bytes, counters->l1_accesses * target->peaks.l1_line_bytes),
         .blocks = share(counters->blocks, n_timed),
         .launch_cycles = share(counters->cycles, n_timed),
+        .block_cycles = share(counters->block_cycles, counters->blocks),
         .theoretical = report_theoretical_occupancy(longest),
         .is_full = longest->occupancy.blocks &&
                    longest->counters.blocks >= (uint64_t)longest->occupancy.blocks * target->peaks.sms,
@@ -141,11 +142,38 @@ static void add_line(struct report_advice *advice, const struct report_run *run,
     snprintf(where, sizeof where, hot->file ? "line %u of %.100s" : "PTX line %u of %.100s", hot->line,
              base_name(hot->file ? hot->file : hot->kernel));
     if (kind == LOADS)
-        snprintf(to, room, "; %.0f %% of the time that loads take is that of %s, with %.1f lines per load", percent,
-                 where, share(hot->lines, hot->accesses));
+        snprintf(to, room, "; %.0f %% of the time that loads take is that of %s, with %.1f cache lines per load",
+                 percent, where, share(hot->lines, hot->accesses));
     else
         snprintf(to, room, "; %.0f %% of the %s are at %s", percent, kind == CONFLICTS ? "conflicts" : "divergences",
                  where);
+}
+
+/* Completes the evidence by the second largest loss of SM cycles, from a fifth of them on. Only causes that no busy
+ * unit explains are told: waits for memory and taken units are what a busy unit leads to. */
+static void add_second(struct report_advice *advice, const struct report_evidence *x) {
+    static const struct {
+        enum report_cause cause;
+        const char *limiter, *text;
+    } causes[] = {
+        {REPORT_CAUSE_TAIL, "tail", "have finished while others still work"},
+        {REPORT_CAUSE_FETCH, "instruction fetch", "wait for instructions"},
+        {REPORT_CAUSE_BARRIER, "barriers", "wait at barriers"},
+        {REPORT_CAUSE_UNUSED, "few blocks", "have no block"},
+        {REPORT_CAUSE_START, "launch start", "wait for a launch to start"},
+    };
+    unsigned most = 0;
+    double least = 0.2;
+    for (unsigned i = 0; i < sizeof causes / sizeof causes[0]; i++) {
+        if (x->cause[causes[i].cause] <= least || strcmp(causes[i].limiter, advice->limiter) == 0)
+            continue;
+        most = i + 1;
+        least = x->cause[causes[i].cause];
+    }
+    size_t length = strlen(advice->evidence);
+    if (most)
+        snprintf(advice->evidence + length, sizeof advice->evidence - length, "; SMs %s in %.0f %% of their cycles",
+                 causes[most - 1].text, 100 * least);
 }
 
 struct report_advice report_advise(const struct report_run *run) {
@@ -162,6 +190,7 @@ struct report_advice report_advise(const struct report_run *run) {
     }
 #include "report/advice.def"
 #undef WRITE
+    add_second(&advice, x);
     return advice;
 }
 

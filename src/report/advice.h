@@ -51,6 +51,7 @@ struct report_evidence {
     double spread;                     /* the same in lines of 128 bytes */
     double used;                       /* share of the bytes of these lines that was requested */
     double blocks, launch_cycles;      /* of an average launch */
+    double block_cycles;               /* of an average block */
     double theoretical;                /* occupancy of the longest launch; 0: not known */
     bool is_full;                      /* that launch has enough blocks for it */
     const char *occupancy_limiter;

@@ -81,7 +81,7 @@ static void a_busy_unit_is_the_limit_whatever_the_stalls(void **state) {
     set_up(&sample);
     sample.counters->l1_accesses = 2400;
     sample.counters->long_instructions = 300;
-    expect(&sample, "L1 bandwidth", "touches 8.0 lines");
+    expect(&sample, "L1 bandwidth", "touches 8.0 cache lines");
     sample.counters->l2_accesses = 1200;
     expect(&sample, "L2 bandwidth", "60 % busy");
     sample.counters->crossbar_bytes = 51200;
@@ -132,7 +132,7 @@ static void the_cause_of_a_stall_is_told_apart(void **state) {
     sample.counters->requested_bytes = 400 * 128; /* all bytes of their lines: wide accesses */
     expect(&sample, "memory latency", "60 %");
     sample.counters->requested_bytes = 400 * 32;
-    expect(&sample, "uncoalesced accesses", "touches 4.0 lines but uses only 25 %");
+    expect(&sample, "uncoalesced accesses", "touches 4.0 cache lines but uses only 25 %");
     sample.counters->atomics = 400;
     expect(&sample, "atomics", "50 % of the accesses");
     set_up(&sample);
@@ -143,7 +143,8 @@ static void the_cause_of_a_stall_is_told_apart(void **state) {
     sample.counters->empty_unused = 1000;
     sample.counters->empty_tail = 1400;
     sample.counters->stall_dependency = 0;
-    expect(&sample, "tail", "35 %");
+    sample.counters->block_cycles = 1500;
+    expect(&sample, "tail", "35 % of their cycles; a block takes 250 cycles on average, and a launch 500");
     sample.counters->stall_fetch = sample.counters->fetch_start = 1500;
     expect(&sample, "launch start", "in 38 % of their cycles; a launch takes 500 cycles");
     sample.counters->fetch_start = 0;
@@ -186,7 +187,7 @@ static void the_evidence_names_the_line_that_costs_most(void **state) {
     sample.counters->stall_memory = 2400;
     sample.run.hot[REPORT_HOT_LOADS] = (struct report_hot_line){"k", "src/a.cu", 41, 30, 40, 10, 31};
     expect(&sample, "memory latency",
-           "; 75 % of the time that loads take is that of line 41 of a.cu, with 3.1 lines per load");
+           "; 75 % of the time that loads take is that of line 41 of a.cu, with 3.1 cache lines per load");
     sample.run.hot[REPORT_HOT_LOADS].file = NULL;
     expect(&sample, "memory latency", "that of PTX line 41 of k,");
     set_up(&sample);
@@ -199,6 +200,21 @@ static void the_evidence_names_the_line_that_costs_most(void **state) {
 }
 
 /* 1000 of 4000 cycles issue with half of the lanes. */
+static void a_second_cause_is_told_from_a_fifth_of_the_cycles_on(void **state) {
+    (void)state;
+    struct sample sample;
+    set_up(&sample);
+    sample.counters->bus_busy_cycles = 1200;
+    sample.counters->stall_empty = sample.counters->empty_tail = 800;
+    assert_null(strstr(report_advise(&sample.run).evidence, "others still work"));
+    sample.counters->stall_empty = sample.counters->empty_tail = 840;
+    expect(&sample, "DRAM bandwidth", "; SMs have finished while others still work in 21 % of their cycles");
+    sample.counters->stall_fetch = 1000;
+    expect(&sample, "DRAM bandwidth", "; SMs wait for instructions in 25 % of their cycles");
+    sample.counters->bus_busy_cycles = sample.counters->stall_dependency = 0;
+    expect(&sample, "instruction fetch", "25 % of their cycles; SMs have finished while others still work in 21 %");
+}
+
 static void causes_add_up_to_the_cycles(void **state) {
     (void)state;
     struct sample sample;
@@ -233,6 +249,7 @@ int main(void) {
         cmocka_unit_test(units_of_an_sm_are_limits),
         cmocka_unit_test(few_warps_are_a_limit_of_a_grid_that_fills_them),
         cmocka_unit_test(the_evidence_names_the_line_that_costs_most),
+        cmocka_unit_test(a_second_cause_is_told_from_a_fifth_of_the_cycles_on),
         cmocka_unit_test(causes_add_up_to_the_cycles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
