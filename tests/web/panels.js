@@ -57,11 +57,33 @@
     ok(`its arrows are as wide as their bytes (${thick})`, thick.length === 3 && thick.every((t, i) => Math.abs(t - Math.max(1.5, (44 * bytes[i]) / Math.max(...bytes))) < 0.1));
     ok("the roofline has a point for each level with traffic", figure("Roofline").querySelectorAll("circle").length === b.memory.levels.filter((level) => level.name !== "crossbar" && level.bytes > 0).length);
     const occupancy = b.kernels[0].occupancy;
-    ok("occupancy names its limiter", figure("Occupancy").querySelector("tbody").textContent.includes(occupancy.limited_by));
+    const isGrid = b.kernels[0].grid.reduce((x, y) => x * y) < occupancy.blocks * b.peaks.sms;
+    ok("occupancy names its limiter, the grid if it has too few blocks", figure("Occupancy").querySelector("tbody tr").children[3].textContent === (isGrid ? "the grid" : occupancy.limited_by));
+    ok("no more warps are there than fit", runs.every((run) => run.kernels.every((k) => k.occupancy.achieved <= k.occupancy.theoretical + 1e-6)));
+    const tile = (name) => document.querySelector(`#totals [data-stat="${name}"]`)?.dataset.value;
+    ok("misses of loads and of stores are apart", Number(tile("L1 misses of loads")) === (b.total.l1_misses - b.total.l1_write_misses) / (b.total.l1_accesses - b.total.l1_writes) && Number(tile("L1 misses of stores")) === b.total.l1_write_misses / b.total.l1_writes);
+    ok("the next step names panels, not options that are in use", runs.some((run) => run.limit.next.includes("--lines")) && !/--(lines|html|branches) shows/.test(document.querySelector(".limit").textContent));
 
     const kernel = b.kernels.filter((k) => k.samples).reduce((x, y) => (y.cycles > x.cycles ? y : x));
     const { every_cycles: every, thread_instructions: issued } = kernel.samples;
     ok("the stalls of a launch are drawn over time", figure("Where the cycles went over time") !== undefined);
+    const labels = all("#time .map .axis:not(.down) span");
+    const misplaced = labels.filter((label) => {
+      const [own, canvas] = [label.getBoundingClientRect(), label.closest(".map").querySelector("canvas").getBoundingClientRect()];
+      const at = Number(label.dataset.at);
+      const point = at === 0 ? own.left : at === 1 ? own.right : (own.left + own.right) / 2;
+      const cycles = Number(label.textContent.replace(/ cycles|[KMG]/g, "")) * (/K/.test(label.textContent) ? 1e3 : /M/.test(label.textContent) ? 1e6 : 1);
+      const whole = every * issued.length;
+      return Math.abs(point - canvas.left - (cycles / whole) * canvas.width) > 2 + 0.01 * canvas.width;
+    });
+    ok(`labels of cycles stand at their cycles (${misplaced.map((label) => label.textContent)})`, labels.length >= 15 && misplaced.length === 0);
+    const rows = all("#time .map .axis.down:not(.names) span");
+    ok("labels of rows stand at their rows", rows.length > 4 && rows.every((label) => {
+      const [own, canvas] = [label.getBoundingClientRect(), label.closest(".map").querySelector("canvas").getBoundingClientRect()];
+      return Math.abs((own.top + own.bottom) / 2 - canvas.top - Number(label.dataset.at) * canvas.height) < 2;
+    }));
+    const scaleOf = (title) => figure(title)?.querySelector(".scale").textContent.trim();
+    ok(`warps are coloured by the slots of an SM, channels by all cycles (${scaleOf("Warps on each SM")}, ${scaleOf("DRAM channels")})`, scaleOf("Warps on each SM") === `0  ${b.peaks.slots} groups` && scaleOf("DRAM channels") === "0  1 of the cycles");
     const frame = document.querySelector("#time .map .frame");
     const box = frame.getBoundingClientRect();
     const point = (type, share) => frame.dispatchEvent(new PointerEvent(type, { bubbles: true, pointerId: 1, button: 0, clientX: box.left + share * box.width, clientY: box.top + 5 }));

@@ -79,7 +79,7 @@ export function table(columns, rows, caption) {
 
 export function legend(entries) {
   return h("ul", { class: "legend" }, entries.map((e) =>
-    h("li", {}, h("i", { class: e.paper ? "paper" : null, style: e.color ? `background:${e.color}` : null }), e.name)));
+    h("li", {}, h("i", { class: e.paper ? "paper" : null, style: e.color ? `background:${e.color}` : null }), e.name, e.meaning ? h("span", { class: "soft" }, `: ${e.meaning}`) : null)));
 }
 
 export function select(name, options, chosen, onchange) {

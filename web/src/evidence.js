@@ -7,7 +7,10 @@ const byTraffic = { title: "Lines that fetch most", note: "requests that missed 
 
 const byLostLanes = { title: "Lines that lose most lanes", note: "lanes of issued instructions that did no work", column: "lost lanes", of: (l) => 32 * l.executed - l.active_lanes, detailName: "lanes of 32", detail: (l) => (l.active_lanes / l.executed).toFixed(1) };
 
-const byConflicts = { title: "Lines with most bank conflicts", note: "passes of shared memory beyond those that as many bytes need", column: "conflicts", of: (l) => l.bank_conflicts ?? 0, detailName: "per instruction", detail: (l) => (l.bank_conflicts / l.executed).toFixed(1) };
+/** The executed instructions of a line that have conflicts: a line of CUDA has others too. */
+const conflicting = (line) => (line.parts ?? [line]).reduce((sum, part) => sum + (part.bank_conflicts ? part.executed : 0), 0);
+
+const byConflicts = { title: "Lines with most bank conflicts", note: "passes of shared memory beyond those that as many bytes need", column: "conflicts", of: (l) => l.bank_conflicts ?? 0, detailName: "per access", detail: (l) => (l.bank_conflicts / conflicting(l)).toFixed(1) };
 
 const byExecutions = { title: "Lines that are executed most", note: "instructions issued", column: "executed", of: (l) => l.executed, detailName: "lanes of 32", detail: (l) => (l.active_lanes / l.executed).toFixed(1) };
 
@@ -17,7 +20,7 @@ const shown = [
   [/bandwidth/, ["memory", "roofline"], byTraffic],
   [/uncoalesced|atomics/, ["memory", "cycles"], byTraffic],
   [/divergen/, ["lanes", "lanesOverTime"], byLostLanes],
-  [/few blocks|tail/, ["warpsOverTime", "cycles"], byStalls],
+  [/few blocks|tail/, ["warpsOverTime", "cycles"], byExecutions],
   [/occupancy/, ["occupancy", "cycles", "warpsOverTime"], byStalls],
   [/^issue|special|precision/, ["cycles", "lanes"], byExecutions],
   [/./, ["cycles", "stallsOverTime"], byStalls],

@@ -1,5 +1,5 @@
 // Pictures with a value per pixel: SMs, channels, lanes or lines over time, and threads.
-import { h, format, hideTip, showTip } from "./dom.js";
+import { h, format, hideTip, short, showTip } from "./dom.js";
 import { pick } from "./interval.js";
 
 /** Colours from the background's to its opposite, which the colour-blind can tell apart too: on dark viridis, by five of its points,
@@ -50,15 +50,21 @@ function brightest(columns, rows, at) {
   return values[Math.floor(0.99 * (values.length - 1))] ?? 0;
 }
 
-function axis(names, isVertical) {
-  return h("div", { class: isVertical ? "axis down" : "axis", "aria-hidden": "true" }, names.map((name) => h("span", {}, name)));
+/** Labels beside a picture, each at its place: {at, name}, `at` a share of the side's length. Those at the ends stay inside. */
+function axis(labels, isVertical) {
+  const widest = Math.max(0, ...labels.map(({ name }) => String(name).length));
+  return h("div", { class: isVertical ? "axis down" : "axis", style: isVertical ? `width:${widest}ch` : null, "aria-hidden": "true" }, labels.map(({ at, name }) =>
+    h("span", { "data-at": at, style: isVertical ? `top:${100 * at}%` : `left:${100 * at}%;transform:translateX(${at === 0 ? 0 : at === 1 ? -100 : -50}%)` }, name)));
 }
 
-/** A picture with a value per pixel: columns by rows, text(x, y) for the pointer. across and down: names along its sides.
- * rowNames: a name beside each row. time: the columns are samples of a launch, and an interval of them can be chosen. */
-export function heatMap({ columns, rows, at, label, text, height, unit, isPicture, across, down, rowNames, time }) {
+/** The labels below a picture of `cycles` cycles. */
+export const cycleLabels = (cycles) => [0, 0.25, 0.5, 0.75, 1].map((at) => ({ at, name: `${short(at * cycles)}${at === 1 ? " cycles" : ""}` }));
+
+/** A picture with a value per pixel: columns by rows, text(x, y) for the pointer. across and down: labels along its sides, {at, name}.
+ * rowNames: a name beside each row. end: the value at the end of the colours; without it that of the brightest pixels. time: the columns are samples of a launch, and an interval of them can be chosen. */
+export function heatMap({ columns, rows, at, label, text, height, unit, isPicture, across, down, rowNames, time, end }) {
   const canvas = h("canvas", { role: "img", "aria-label": label, tabindex: "0" });
-  const top = brightest(columns, rows, at);
+  const top = end ?? brightest(columns, rows, at);
   const ramp = isDark() ? onDark : onLight;
   paint(canvas, ramp, columns, rows, top, at);
   canvas.style.width = isPicture ? `${Math.max(Math.min(columns * Math.ceil(260 / columns), 420), 160)}px` : "100%";

@@ -24,9 +24,11 @@ export function occupancyView(run) {
   if (!list.length) return null;
   const bar = (share) => h("span", { class: "bars" }, h("span", { style: `width:${Math.min(100, 100 * share)}%;background:var(--accent)` }));
   const pair = (share) => h("span", { class: "pair" }, bar(share), percent(share));
+  /** Too few blocks for all SMs: the grid is the limit, not a resource of the SM. */
+  const isGrid = (o, grid) => grid < o.blocks * (run.peaks?.sms ?? 0);
   const allowed = (o, [word, key]) => (o.limited_by === word ? h("strong", {}, o[key] ?? "any") : o[key] ?? "any");
   const rows = list.slice(0, 8).map(({ name, fits: o, achieved, grid }) => [
-    h("span", { title: fullName(name) }, shortName(name)), pair(o.theoretical), pair(achieved), o.limited_by, ...resources.map((resource) => allowed(o, resource)), grid, o.registers, o.shared_bytes]);
-  return h("figure", { class: "occupancy" }, h("figcaption", {}, "Occupancy", h("small", {}, "share of an SM's places for warps: as many as fit, and the mean while the SM had work; then the resource that allows no more, and the blocks that each resource allows")),
+    h("span", { title: fullName(name) }, shortName(name)), pair(o.theoretical), pair(achieved), isGrid(o, grid) ? "the grid" : o.limited_by, ...resources.map((resource) => allowed(isGrid(o, grid) ? { ...o, limited_by: null } : o, resource)), isGrid(o, grid) ? h("strong", {}, format(grid)) : grid, o.registers, o.shared_bytes]);
+  return h("figure", { class: "occupancy" }, h("figcaption", {}, "Occupancy", h("small", {}, "share of an SM's places for warps: as many as fit, and the mean while the SM had work; then what allows no more (the grid, if it has too few blocks for all SMs), and the blocks that each resource allows")),
     h("div", { class: "table", tabindex: "0" }, table([{ name: "kernel", left: true }, { name: "fits", left: true }, { name: "achieved", left: true }, { name: "limited by", left: true }, ...resources.map(([name]) => ({ name })), { name: "blocks of the grid", format }, { name: "registers per thread" }, { name: "shared bytes", format }], rows)));
 }

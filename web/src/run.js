@@ -25,7 +25,8 @@ function tiles(run) {
     ["active lanes", t.average_active_lanes ?? t.average_active_threads ?? ratio(t.thread_instructions, t.warp_instructions), format],
     ["warp instructions", t.warp_instructions, format],
     ["divergent branches", ratio(t.divergent_branches, t.branches), percent],
-    ["L1 misses", ratio(t.l1_misses, t.l1_accesses), percent],
+    ["L1 misses of loads", ratio(t.l1_misses - (t.l1_write_misses ?? 0), t.l1_accesses - (t.l1_writes ?? 0)), percent],
+    ["L1 misses of stores", ratio(t.l1_write_misses, t.l1_writes), percent],
     ["L2 misses", ratio(t.l2_misses, t.l2_accesses), percent],
     ["DRAM row hits", ratio(t.row_hits, t.row_hits + t.row_conflicts), percent],
     ["speed-up", run.speedup, format],
@@ -48,11 +49,17 @@ function limitOf(run) {
   return h("div", { class: "limit", "data-limit": run.limit.by },
     h("p", { class: "by" }, "Limited by ", h("strong", {}, run.limit.by)),
     h("p", {}, `${run.limit.evidence.charAt(0).toUpperCase()}${run.limit.evidence.slice(1)}. `, line && run.lines?.length ? h("button", { type: "button", class: "go", onclick: () => showLine(line) }, "show the line") : null),
-    h("p", { class: "soft" }, `Next: ${run.limit.next}.`),
+    h("p", { class: "soft" }, `Next: ${nextOf(run)}.`),
     h("h3", { id: "peaks" }, "Share of each unit's peak"),
     h("dl", { class: "meters", "aria-labelledby": "peaks" }, units.map(([unit, share]) =>
       h("div", { class: share === most ? "most" : null }, h("dt", {}, unit), h("dd", {}, h("meter", { min: 0, max: 1, value: share, class: share >= 0.6 ? "busy" : null, "aria-label": unit }), h("span", {}, percent(share)))))));
 }
+
+/** The panel of the page that shows what an option of the command line adds to the terminal. */
+const panelsOf = [["--lines", "the table Lines", (run) => run.lines?.length], ["--branches", "the column diverged of the table Lines", (run) => run.lines?.length], ["--html", "the chart of warps on each SM", (run) => chosenLaunch(run)]];
+
+/** The next step of the terminal, with the page's panels in place of the options that made them. */
+const nextOf = (run) => panelsOf.filter(([, , has]) => has(run)).reduce((text, [option, panel]) => text.replace(`${option} shows`, `${panel} shows`), run.limit.next);
 
 function launches(run) {
   const kernels = run.kernels.filter((kernel) => kernel.timed !== false);
@@ -101,7 +108,7 @@ const charts = {
   roofline,
   occupancy: occupancyView,
   lanesOverTime: (run) => overTime(run, (samples, time) => seriesMap(samples, "active_lanes", null, time)),
-  warpsOverTime: (run) => overTime(run, (samples, time) => seriesMap(samples, samples.resident_groups ? "resident_groups" : "resident_blocks", null, time)),
+  warpsOverTime: (run) => overTime(run, (samples, time) => seriesMap(samples, samples.resident_groups ? "resident_groups" : "resident_blocks", null, time, run.peaks)),
   stallsOverTime: (run, width) => overTime(run, (samples, time) => stallAreas(samples, time, width)),
 };
 const always = ["cycles", "memory", "lanes", "roofline"];

@@ -1,8 +1,8 @@
 // A launch over time: what its SMs did, caches, DRAM and lines; an interval of it, chosen by the reader, in numbers.
-import { h, format, percent, select, short } from "./dom.js";
+import { h, format, percent, select } from "./dom.js";
 import { chart, panels } from "./chart.js";
 import { palette } from "./charts.js";
-import { heatMap } from "./heat.js";
+import { cycleLabels, heatMap } from "./heat.js";
 import { intervalControls, intervalOf } from "./interval.js";
 import { cycleKinds } from "./model.js";
 import { shortName } from "./names.js";
@@ -13,10 +13,10 @@ import { intervalView } from "./slice.js";
 /** What is sampled. A count per cycle is divided by the cycles of an interval. */
 const kinds = {
   thread_instructions: { title: "IPC of each SM over time", note: "thread instructions per cycle", row: "SM", unit: "IPC", isPerCycle: true },
-  resident_groups: { title: "Warps on each SM over time", note: "groups in slots, from which schedulers choose", row: "SM", unit: "groups" },
+  resident_groups: { title: "Warps on each SM over time", note: "groups in slots, from which schedulers choose", row: "SM", unit: "groups", end: (peaks) => peaks?.slots },
   resident_blocks: { title: "Blocks on each SM over time", note: "at the end of each interval", row: "SM", unit: "blocks" },
   active_lanes: { title: "Active lanes over time", note: "instructions by their number of active lanes, 0 at the top", row: "active lanes:", unit: "instructions", height: 200 },
-  channel_busy_cycles: { title: "DRAM channels over time", note: "share of cycles in which the channel moved data", row: "channel", unit: "of the cycles", isPerCycle: true },
+  channel_busy_cycles: { title: "DRAM channels over time", note: "share of cycles in which the channel moved data", row: "channel", unit: "of the cycles", isPerCycle: true, end: () => 1 },
 };
 
 /** Launches with a time series, longest first. */
@@ -29,6 +29,17 @@ export function seriesOf(run) {
 const mean = (values) => (values.length ? values.reduce((sum, v) => sum + v, 0) / values.length : 0);
 const total = (values) => values.reduce((sum, v) => sum + v, 0);
 
+/** The cycles in which each channel moved data, by interval. Heddle counts a transfer in the interval in which it begins, so the
+ * cycles that an interval has no room for belong to the next one. */
+function busyCycles({ channel_busy_cycles: rows, every_cycles: every }) {
+  const left = rows?.[0]?.map(() => 0);
+  return rows?.map((row) => row.map((cycles, k) => {
+    const busy = Math.min(every, cycles + left[k]);
+    left[k] += cycles - busy;
+    return busy;
+  }));
+}
+
 /** The SMs, channels or lanes to draw: SMs that never had a group are left out. */
 function rowsOf(samples, key) {
   const every = samples[key][0].map((_, y) => y);
@@ -39,9 +50,9 @@ function rowsOf(samples, key) {
 }
 
 /** The heat map of one kind; null if the launch has none. Figures have their own title, and no interval. */
-export function seriesMap(samples, key, title, time) {
+export function seriesMap(samples, key, title, time, peaks) {
   const kind = kinds[key];
-  const rows = samples[key];
+  const rows = key === "channel_busy_cycles" ? busyCycles(samples) : samples[key];
   if (!kind || !rows?.[0]?.length) return null;
   const every = samples.every_cycles;
   const scale = kind.isPerCycle ? every : 1;
@@ -53,9 +64,9 @@ export function seriesMap(samples, key, title, time) {
   const note = shown.length < rows[0].length ? `${kind.note}; the ${shown.length} of ${rows[0].length} SMs that had work` : kind.note;
   const sums = () => shown.map((y) => [y, mean(rows.map((row) => row[y] / scale)), rows.reduce((m, row) => Math.max(m, row[y] / scale), 0)]);
   return chart(title ?? kind.title, title ? kind.title : note, heatMap({
-    columns: rows.length, rows: last + 1, at, height: kind.height, unit: kind.unit, time,
-    across: [0, 0.25, 0.5, 0.75, 1].map((t, i) => (i === 4 ? `${short(rows.length * every)} cycles` : short(t * rows.length * every))),
-    down: (last > 3 ? [0, Math.floor(last / 2), last] : last ? [0, last] : [0]).map((y) => shown[y]),
+    columns: rows.length, rows: last + 1, at, height: kind.height, unit: kind.unit, time, end: kind.end?.(peaks),
+    across: cycleLabels(rows.length * every),
+    down: (last > 3 ? [0, Math.floor(last / 2), last] : last ? [0, last] : [0]).map((y) => ({ at: (y + 0.5) / (last + 1), name: shown[y] })),
     text: (x, y) => `${kind.row} ${shown[y]}, cycles ${format(x * every)} to ${format((x + 1) * every)}\n${format(at(x, y))} ${kind.unit}`,
     label: `${kind.title}: ${last + 1} rows, ${rows.length} samples of ${every} cycles; most ${format(most)} ${kind.unit}`,
   }), [{ name: kind.row.replace(":", ""), format: String }, { name: "mean", format }, { name: "most", format }], sums);
@@ -73,7 +84,7 @@ const ratio = ([part, rest]) => (part + rest ? part / (part + rest) : null);
 
 function dramLines(samples, time, width) {
   return shareLines("DRAM over time", "cycles in which channels move data, accesses that hit the open row", [
-    { name: "channels in use", color: palette[0], values: samples.channel_busy_cycles?.[0]?.length ? samples.channel_busy_cycles.map((row) => mean(row) / time.every) : undefined },
+    { name: "channels in use", color: palette[0], values: samples.channel_busy_cycles?.[0]?.length ? busyCycles(samples).map((row) => mean(row) / time.every) : undefined },
     { name: "row hits", color: palette[2], values: samples.row_accesses?.map(ratio) }], time, width);
 }
 
@@ -97,7 +108,7 @@ function lineMap(run, samples, time) {
   return chart("Lines over time", "cycles of warps at each line, waiting or issuing; the lines that take most, in the order of the program", heatMap({
     columns: cycles.length, rows: order.length, at: (x, y) => cycles[x][order[y]] / every, unit: "warps", time, height: order.length * 17,
     rowNames: order.map((k) => `${nameOf(lines[k])} ${text(lines[k])}`),
-    across: [0, 0.25, 0.5, 0.75, 1].map((t, i) => (i === 4 ? `${short(cycles.length * every)} cycles` : short(t * cycles.length * every))),
+    across: cycleLabels(cycles.length * every),
     text: (x, y) => `${nameOf(lines[order[y]])} ${text(lines[order[y]])}\ncycles ${format(x * every)} to ${format((x + 1) * every)}: ${format(cycles[x][order[y]] / every)} warps`,
     label: `cycles of warps at ${order.length} lines over time`,
   }), [{ name: "line", left: true }, { name: "cycles", format }], () => order.map((k) => [`${nameOf(lines[k])} ${text(lines[k])}`, total(cycles.map((row) => row[k]))]));
@@ -136,6 +147,6 @@ export function seriesView(run, width, half) {
     intervalControls(time),
     stallAreas(samples, time, width),
     intervalView(run, launch, time, half),
-    panels([...keys.slice(0, 3).map((key) => seriesMap(samples, key, null, time)), cacheLines(samples, run.peaks, time, half), dramLines(samples, time, half), seriesMap(samples, keys[3], null, time)], width),
+    panels([...keys.slice(0, 3).map((key) => seriesMap(samples, key, null, time, run.peaks)), cacheLines(samples, run.peaks, time, half), dramLines(samples, time, half), seriesMap(samples, keys[3], null, time)], width),
     lineMap(run, samples, time));
 }

@@ -116,6 +116,7 @@ export function hotLines(run, kind) {
       h("td", { class: "left" }, kind.isStalls ? stall?.name ?? "" : kind.detail(line)));
   };
   return h("figure", { class: "hot" }, h("figcaption", {}, kind.title, h("small", {}, kind.note)),
-    h("div", { class: "table", tabindex: "0" }, h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col", class: "left" }, "line"), h("th", { scope: "col", colspan: 2, class: "left" }, kind.column), h("th", { scope: "col", class: "left" }, kind.isStalls ? "waits for" : kind.detailName))),
+    kind.isStalls ? legend(lineStalls.filter((s) => top.some((line) => line[s.key] > 0))) : null,
+    h("div", { class: "table", tabindex: "0" }, h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col", class: "left" }, "line"), h("th", { scope: "col", colspan: 2, class: "left" }, kind.column), h("th", { scope: "col", class: "left" }, kind.isStalls ? "mostly" : kind.detailName))),
       h("tbody", {}, top.map(cells)))));
 }
