@@ -12,6 +12,8 @@
  *   the cutoff may not issue loads. All other instructions may issue.
  * - The order is that of gto.
  *
+ * These rules are not yet compared with the full text (docs/schedulers.md).
+ *
  * Left open by the paper:
  * - Among equal scores the older warp comes first, so that the youngest warps are throttled.
  * - The first warp may always load, however high its score.

@@ -10,6 +10,8 @@
  * - `banks` (the default): neighbouring blocks often access the same DRAM rows, so SMs that prefer neighbouring blocks
  * at the same time wait for the same banks. Each SM prefers another one of its groups.
  *
+ * These rules are not yet compared with the full text (docs/schedulers.md).
+ *
  * Left open by the paper, or different here:
  * - A group has as many blocks as are needed for `warps` (8) warps. Blocks belong to a group by their places on the SM,
  *   so a new block joins the group of the block whose place it takes.
