@@ -24,22 +24,32 @@ struct experiment_verdict experiment_judge_alone(const struct experiment_grid *g
     return (struct experiment_verdict){claim->n_shown ? EXPERIMENT_EXPLAINED : EXPERIMENT_OPEN, n, n_for};
 }
 
+const struct experiment_grid *experiment_find_noise(const struct experiment_grid *grid,
+                                                    const struct experiment_claim *claim) {
+    const struct experiment_grid *noise = grid->noise;
+    while (noise && experiment_judge_alone(noise, claim).state == EXPERIMENT_UNKNOWN)
+        noise = noise->noise;
+    return noise;
+}
+
+bool experiment_is_same_size(const struct experiment_grid *grid, const struct experiment_grid *noise) {
+    return strcmp(experiment_size_at(grid->experiment, grid->plan->size),
+                  experiment_size_at(grid->experiment, noise->plan->size)) == 0;
+}
+
 /* Noise of the same size decides. That of another size only tells that a claim holds mostly: the experiment itself, its
  * first variation, holds there, but not all neighbours do, or most of them hold. Otherwise the difference is a matter
  * of size, not of noise. */
 struct experiment_verdict experiment_judge(const struct experiment_grid *grid, const struct experiment_claim *claim) {
     struct experiment_verdict verdict = experiment_judge_alone(grid, claim);
-    if (!grid->noise || verdict.state == EXPERIMENT_UNKNOWN)
+    const struct experiment_grid *noise = experiment_find_noise(grid, claim);
+    if (!noise || verdict.state == EXPERIMENT_UNKNOWN)
         return verdict;
-    struct experiment_verdict noisy = experiment_judge_alone(grid->noise, claim);
-    const struct experiment *experiment = grid->experiment;
-    bool is_same_size = strcmp(experiment_size_at(experiment, grid->plan->size),
-                               experiment_size_at(experiment, grid->noise->plan->size)) == 0;
-    if (noisy.state == EXPERIMENT_UNKNOWN)
-        return verdict;
-    if (is_same_size || (verdict.state == EXPERIMENT_HOLDS && noisy.state == EXPERIMENT_HOLDS_MOSTLY))
+    struct experiment_verdict noisy = experiment_judge_alone(noise, claim);
+    if (experiment_is_same_size(grid, noise) ||
+        (verdict.state == EXPERIMENT_HOLDS && noisy.state == EXPERIMENT_HOLDS_MOSTLY))
         return noisy;
-    bool fails_nearby = noisy.state != EXPERIMENT_HOLDS && experiment_check_in(grid->noise, claim->check, 0) != 0;
+    bool fails_nearby = noisy.state != EXPERIMENT_HOLDS && experiment_check_in(noise, claim->check, 0) != 0;
     if (verdict.state == EXPERIMENT_HOLDS && fails_nearby)
         return (struct experiment_verdict){EXPERIMENT_HOLDS_MOSTLY, noisy.n, noisy.n - noisy.n_against};
     return verdict;

@@ -53,8 +53,10 @@ int experiment_plan_noise(struct experiment_plan *plan, struct experiment_grid *
     bool *is_needed = BASE_ARENA_ARRAY(plan->arena, bool, experiment_count_cells(noisy));
     for (unsigned i = 0; i < noisy->n_claims; i++)
         experiment_mark_needed(noisy, noisy->claim[i].check, is_needed);
+    int status = experiment_plan_add(plan, noise, noisy, is_needed);
+    noise->noise = grid->noise;
     grid->noise = noise;
-    return experiment_plan_add(plan, noise, noisy, is_needed);
+    return status;
 }
 
 /* ---- What it is -------------------------------------------------------------------------------------------------- */
@@ -87,15 +89,14 @@ static void add_spread(void *context, unsigned measure, const struct experiment_
 
 const char *experiment_noise_text(const struct experiment_grid *grid, const struct experiment_claim *claim,
                                   struct base_arena *arena) {
-    if (!grid->noise)
+    const struct experiment_grid *noise = experiment_find_noise(grid, claim);
+    if (!noise)
         return "";
-    struct experiment_verdict verdict = experiment_judge_alone(grid->noise, claim);
-    if (verdict.state == EXPERIMENT_UNKNOWN)
-        return "";
-    struct spread spread = {grid->noise, "", 0, arena};
+    struct experiment_verdict verdict = experiment_judge_alone(noise, claim);
+    struct spread spread = {noise, "", 0, arena};
     experiment_visit_cells(claim->check, &spread, add_spread);
     bool holds = verdict.state == EXPERIMENT_HOLDS || verdict.state == EXPERIMENT_HOLDS_MOSTLY;
     unsigned n_for = holds ? verdict.n - verdict.n_against : verdict.n_against;
     return base_arena_printf(arena, "%u of %u neighbours at size %s%s", n_for, verdict.n,
-                             experiment_size_at(grid->experiment, grid->noise->plan->size), spread.text);
+                             experiment_size_at(grid->experiment, noise->plan->size), spread.text);
 }

@@ -7,8 +7,8 @@
  * input, if it has no variations of its own; otherwise the latencies in each of these. */
 const struct experiment *experiment_with_neighbours(const struct experiment *experiment, struct base_arena *arena);
 
-/* Adds the runs that claims need of an experiment's neighbours, and makes them the noise of its grid. An example has
- * none. */
+/* Adds the runs that claims need of an experiment's neighbours, and makes them the noise of its grid, ahead of the
+ * noise that it has. An example has none. */
 int experiment_plan_noise(struct experiment_plan *plan, struct experiment_grid *grid);
 
 /* The option and value that make a machine its neighbour 1..4, such as "l1.latency=38". The L1's latency moves by up

@@ -108,17 +108,21 @@ static enum experiment_state other_verdict(const struct experiment_page *page, u
 }
 
 static void write_about_noise(FILE *file, const struct experiment_page *page) {
-    unsigned n_known = 0;
+    unsigned n_known = 0, n_same_size = 0;
     for (unsigned i = 0; i < page->count; i++)
-        for (unsigned k = 0; k < page->grid[i].experiment->n_claims && page->grid[i].noise; k++)
-            n_known += experiment_judge_alone(page->grid[i].noise, &page->grid[i].experiment->claim[k]).state !=
-                       EXPERIMENT_UNKNOWN;
+        for (unsigned k = 0; k < page->grid[i].experiment->n_claims; k++) {
+            const struct experiment_grid *grid = &page->grid[i];
+            const struct experiment_grid *noise = experiment_find_noise(grid, &grid->experiment->claim[k]);
+            n_known += noise != NULL;
+            n_same_size += noise && experiment_is_same_size(grid, noise);
+        }
     if (n_known)
         fprintf(file,
                 "%u claims were also judged in neighbours (`--noise`), other latencies of the L1 and other seeds, "
-                "which give the spread of their values.\nA claim that holds at their size, but not in all of them, "
-                "holds mostly.\n",
-                n_known);
+                "which give the spread of their values.\nNeighbours of the page's own size, which %u claims have, "
+                "decide as variations do. With those of another size, a claim that\nholds at that size, but not in "
+                "all neighbours, holds mostly.\n",
+                n_known, n_same_size);
 }
 
 static void write_about_medium(FILE *file, const struct experiment_page *page) {

@@ -38,7 +38,7 @@ struct experiment_grid {
     const struct experiment *experiment;
     struct experiment_plan *plan;
     unsigned most_best_of;               /* alternatives of a cell */
-    const struct experiment_grid *noise; /* its neighbours, for claims; NULL: none */
+    const struct experiment_grid *noise; /* its neighbours, for claims; its own noise is the next best; NULL: none */
     int *trial;                          /* [cell][variation][alternative]; -1: not needed */
 };
 

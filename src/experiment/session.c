@@ -72,14 +72,29 @@ static bool write_plots(struct session *session) {
     return true;
 }
 
-/* What the store has at size medium, beside the results at size paper: verdicts and, unless this session has measured
- * it, noise. */
+/* Plans the noise of one size, ahead of that planned before, unless this session has measured noise itself. */
+static int plan_noise(struct session *session, struct experiment_plan *plan) {
+    int status = COMMAND_DONE;
+    for (unsigned i = 0; i < session->count && status == COMMAND_DONE && !session->options->is_noise; i++)
+        status = experiment_plan_noise(plan, &session->grid[i]);
+    return status;
+}
+
+/* What the store has at size medium, beside the results at size paper: verdicts and noise. */
 static int find_medium(struct session *session, struct experiment_plan *plan, struct experiment_grid *grid) {
     int status = experiment_plan_start(plan, "medium", session->arena);
     for (unsigned i = 0; i < session->count && status == COMMAND_DONE; i++)
         status = experiment_plan_add(plan, &grid[i], session->experiment[i], NULL);
-    for (unsigned i = 0; i < session->count && status == COMMAND_DONE && !session->options->is_noise; i++)
-        status = experiment_plan_noise(plan, &session->grid[i]);
+    if (status == COMMAND_DONE)
+        status = plan_noise(session, plan);
+    return status == COMMAND_DONE ? experiment_find_results(plan, session->store, false) : status;
+}
+
+/* The noise that the store has at size paper, which counts more than that at size medium. */
+static int find_own_noise(struct session *session, struct experiment_plan *plan) {
+    int status = experiment_plan_start(plan, session->size, session->arena);
+    if (status == COMMAND_DONE)
+        status = plan_noise(session, plan);
     return status == COMMAND_DONE ? experiment_find_results(plan, session->store, false) : status;
 }
 
@@ -92,7 +107,7 @@ static const char *join_words(const struct command_words *words, struct base_are
 
 static bool write_page(struct session *session) {
     FILE *file;
-    struct experiment_plan medium = {0};
+    struct experiment_plan medium = {0}, own = {0};
     struct experiment_page page = {.grid = session->grid,
                                    .count = session->count,
                                    .size = session->size,
@@ -103,13 +118,14 @@ static bool write_page(struct session *session) {
         return false;
     if (strcmp(session->size, "paper") == 0) {
         struct experiment_grid *grid = BASE_ARENA_ARRAY(session->arena, struct experiment_grid, session->count);
-        if (find_medium(session, &medium, grid) == COMMAND_DONE)
+        if (find_medium(session, &medium, grid) == COMMAND_DONE && find_own_noise(session, &own) == COMMAND_DONE)
             page.medium = grid;
     }
     experiment_write_page(file, &page, session->arena);
     for (unsigned i = 0; i < session->count && !session->options->is_noise; i++)
         session->grid[i].noise = NULL;
     experiment_plan_end(&medium);
+    experiment_plan_end(&own);
     return command_close_output(path, file, fflush(file) == 0 && !ferror(file));
 }
 

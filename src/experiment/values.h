@@ -43,6 +43,11 @@ struct experiment_verdict {
 struct experiment_verdict experiment_judge_alone(const struct experiment_grid *grid,
                                                  const struct experiment_claim *claim);
 struct experiment_verdict experiment_judge(const struct experiment_grid *grid, const struct experiment_claim *claim);
+/* The first noise of the grid that all runs of a claim are known of; NULL: none. */
+const struct experiment_grid *experiment_find_noise(const struct experiment_grid *grid,
+                                                    const struct experiment_claim *claim);
+/* Whether noise is of the same size as the grid. */
+bool experiment_is_same_size(const struct experiment_grid *grid, const struct experiment_grid *noise);
 
 /* run_functions.c: functions of a run beyond its statistics; see expression.c. */
 double experiment_run_function(const json_t *result, const char *name, const char *series, const double *number);

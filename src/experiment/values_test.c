@@ -143,6 +143,37 @@ static void noise_of_another_size_tells_that_a_claim_holds_mostly(void **state) 
     fixture->plan.size = NULL;
 }
 
+/* Claim 6 is true in the first variation only, claim 3 in all. */
+static void noise_of_the_same_size_comes_before_that_of_another(void **state) {
+    struct fixture *fixture = *state;
+    const struct experiment_claim *claim = &fixture->experiment.claim[6], *holds = &fixture->experiment.claim[3];
+    struct experiment alone = fixture->experiment;
+    struct experiment_plan paper = fixture->plan, medium = fixture->plan;
+    int first[] = {0, 3, 6, 9}, same[N_RUNS];
+    alone.n_variations = 1;
+    paper.size = "paper";
+    medium.size = "medium";
+    for (int i = 0; i < N_RUNS; i++)
+        same[i] = i - i % 3;
+    struct experiment_grid at_medium = fixture->grid, at_paper = fixture->grid;
+    struct experiment_grid grid = {.experiment = &alone, .plan = &paper, .most_best_of = 1, .trial = first};
+    at_medium.plan = &medium;
+    at_medium.trial = same; /* three times the first variation: both claims hold */
+    at_paper.plan = &paper;
+    at_paper.noise = &at_medium;
+    grid.noise = &at_paper;
+    assert_ptr_equal(experiment_find_noise(&grid, claim), &at_paper);
+    assert_int_equal(experiment_judge(&grid, claim).state, EXPERIMENT_OPEN); /* in 1 of 3, though it holds alone */
+    assert_int_equal(experiment_judge(&grid, holds).state, EXPERIMENT_HOLDS);
+    fixture->index[N_RUNS - 1] = -1; /* a neighbour at size paper is not known */
+    assert_ptr_equal(experiment_find_noise(&grid, claim), &at_medium);
+    assert_int_equal(experiment_judge(&grid, claim).state, EXPERIMENT_HOLDS);
+    same[0] = -1;
+    same[6] = -1;
+    assert_null(experiment_find_noise(&grid, claim));
+    fixture->index[N_RUNS - 1] = N_RUNS - 1;
+}
+
 static void a_run_that_is_missing_leaves_a_claim_unknown(void **state) {
     struct fixture *fixture = *state;
     fixture->index[N_RUNS - 1] = -1;
@@ -177,6 +208,7 @@ int main(void) {
         cmocka_unit_test(means_are_of_their_kind),
         cmocka_unit_test(a_claim_holds_in_all_variations_or_in_most_or_not),
         cmocka_unit_test(noise_of_another_size_tells_that_a_claim_holds_mostly),
+        cmocka_unit_test(noise_of_the_same_size_comes_before_that_of_another),
         cmocka_unit_test(a_run_that_is_missing_leaves_a_claim_unknown),
         cmocka_unit_test(a_check_names_the_runs_that_it_needs),
     };
