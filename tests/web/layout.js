@@ -20,6 +20,11 @@
     const controls = [...document.querySelectorAll(".card select, .card button, .tile dd, .tile dt, .legend li, .pill span, .verdict")].filter((e) => !e.closest(clips) && e.clientWidth > 0);
     const full = controls.filter((e) => e.localName !== "select" && e.scrollWidth > e.clientWidth + 1);
     ok(`${name}: controls and tiles hold their text (${full.slice(0, 3).map(words)})`, full.length === 0);
+    const scrolled = [...document.querySelectorAll(".hot .table")].filter((table) => table.scrollWidth > table.clientWidth + 1);
+    const hidden = [...document.querySelectorAll(".hot .code")].filter((text) => text.scrollWidth > text.clientWidth + 1 || getComputedStyle(text).textOverflow === "ellipsis");
+    ok(`${name}: tables of evidence do not scroll sideways, and show their lines whole (${[...scrolled, ...hidden].slice(0, 3).map(words)})`, scrolled.length === 0 && hidden.length === 0);
+    const low = [...document.querySelectorAll(".axis.names span")].filter((text) => text.scrollHeight > text.clientHeight + 1);
+    ok(`${name}: names of rows keep their feet (${low.slice(0, 3).map(words)})`, low.length === 0);
     const selects = [...document.querySelectorAll("select")].filter((select) => !isInside(select.getBoundingClientRect(), (select.closest(".card") ?? document.body).getBoundingClientRect(), 1));
     ok(`${name}: selects stay in their card (${selects.length})`, selects.length === 0);
   }

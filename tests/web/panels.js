@@ -120,6 +120,13 @@
     line?.click();
     ok("a line of CUDA opens to its PTX", line === null || (document.querySelectorAll("#lines tr.part").length > 0 && line.getAttribute("aria-expanded") === "true"));
 
+    const colorsIn = async (theme) => {
+      location.hash = `run=1&theme=${theme}`;
+      await settle();
+      const picture = document.querySelector("#time canvas");
+      return picture.getContext("2d").getImageData(0, 0, picture.width, picture.height).data.join();
+    };
+    ok("a value has one colour on light and on dark", (await colorsIn("light")) === (await colorsIn("dark")));
     location.hash = "as=table&metric=cycles";
     await settle();
     const cells = all("#overview .matrix td[data-run]");

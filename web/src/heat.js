@@ -2,32 +2,31 @@
 import { h, format, hideTip, short, showTip } from "./dom.js";
 import { pick } from "./interval.js";
 
-/** Colours from the background's to its opposite, which the colour-blind can tell apart too: on dark viridis, by five of its points,
- * and on light from pale yellow over green to blue. */
-const onDark = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]];
-const onLight = [[250, 250, 235], [199, 233, 180], [65, 182, 196], [34, 94, 168], [8, 29, 88]];
+/** Colours from low to high, which the colour-blind can tell apart too: viridis, by five of its points. A value has the same colour on
+ * light and on dark. */
+const ramp = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]];
 
 export function isDark() {
   const theme = document.documentElement.dataset.theme;
   return theme ? theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
 }
 
-function between(ramp, t) {
+function between(t) {
   const at = Math.min(Math.max(t, 0), 1) * (ramp.length - 1);
   const i = Math.min(Math.floor(at), ramp.length - 2);
   return ramp[i].map((low, k) => Math.round(low + (ramp[i + 1][k] - low) * (at - i)));
 }
 
 /** The colour of a share of the most, 0 to 1. */
-export const rampColor = (t) => between(isDark() ? onDark : onLight, t);
+export const rampColor = between;
 
 /** Colours follow the square root of a value's share of the most, so that low values can be told apart beside high ones. */
-function paint(canvas, ramp, width, height, most, at) {
+function paint(canvas, width, height, most, at) {
   canvas.width = width;
   canvas.height = height;
   const context = canvas.getContext("2d");
   const image = context.createImageData(width, height);
-  const colors = Array.from({ length: 256 }, (_, i) => between(ramp, i / 255));
+  const colors = Array.from({ length: 256 }, (_, i) => between(i / 255));
   for (let y = 0; y < height; y++)
     for (let x = 0; x < width; x++) {
       const value = at(x, y);
@@ -65,8 +64,7 @@ export const cycleLabels = (cycles) => [0, 0.25, 0.5, 0.75, 1].map((at) => ({ at
 export function heatMap({ columns, rows, at, label, text, height, unit, isPicture, across, down, rowNames, time, end }) {
   const canvas = h("canvas", { role: "img", "aria-label": label, tabindex: "0" });
   const top = end ?? brightest(columns, rows, at);
-  const ramp = isDark() ? onDark : onLight;
-  paint(canvas, ramp, columns, rows, top, at);
+  paint(canvas, columns, rows, top, at);
   canvas.style.width = isPicture ? `${Math.max(Math.min(columns * Math.ceil(260 / columns), 420), 160)}px` : "100%";
   canvas.style.height = isPicture ? "auto" : `${height ?? Math.max(56, Math.min(300, rows * 14))}px`;
   let [x, y] = [0, 0];
@@ -88,7 +86,7 @@ export function heatMap({ columns, rows, at, label, text, height, unit, isPictur
     const box = canvas.getBoundingClientRect();
     show(box.left + ((x + 0.5) / columns) * box.width, box.top + ((y + 0.5) / rows) * box.height);
   });
-  const stops = [0, 0.06, 0.25, 0.56, 1].map((t) => `rgb(${between(ramp, Math.sqrt(t))}) ${100 * t}%`);
+  const stops = [0, 0.06, 0.25, 0.56, 1].map((t) => `rgb(${between(Math.sqrt(t))}) ${100 * t}%`);
   const bar = h("span", { class: "ramp", style: `background:linear-gradient(90deg,${stops.join(",")})` });
   const scale = h("div", { class: "scale" }, "0 ", bar, ` ${format(top)} ${unit ?? ""}`);
   if (isPicture) return h("div", {}, canvas, scale);

@@ -4,7 +4,7 @@ import { learnNames } from "./names.js";
 const stallColors = { memory: "#d1495b", dependency: "#edae49", barrier: "#8d6cab", fetch: "#3e8eb5", structural: "#7a5c45", empty: "#a9b0ba", ready: "#a9b0ba" };
 
 /** What a word alone does not say. An SM without an issue for whose warps the unit was taken is structural, and each of these warps is ready. */
-const meanings = { structural: "a warp was ready, but its unit was taken", ready: "the warp could issue, but another one did, or its unit was taken: SMs count that as structural" };
+const meanings = { structural: "a warp was ready, but its unit was taken", ready: "it could issue, but another warp did, or its unit was taken (structural)" };
 
 /** A stall by the word that heddle has for it (src/stats/stalls.def); the page's data has the words. */
 const stall = (word) => ({ key: `stall_${word}`, name: word, meaning: meanings[word], color: stallColors[word] ?? "#667" });
