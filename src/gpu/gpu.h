@@ -150,6 +150,7 @@ enum gpu_hot { GPU_HOT_LOADS, GPU_HOT_CONFLICTS, GPU_HOT_BRANCHES, GPU_N_HOT };
 struct gpu_hot_line {
     const char *file; /* lives as long as the device; NULL: the line is of the PTX */
     uint32_t line;
+    uint32_t second;          /* GPU_HOT_CONFLICTS: a line of the file with nearly as many; part has both. 0: none */
     uint64_t part, whole;     /* cycles of loads in flight, bank conflicts or divergences: of the line, of all lines */
     uint64_t accesses, lines; /* GPU_HOT_LOADS: of its loads */
 };

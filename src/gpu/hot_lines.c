@@ -24,6 +24,21 @@ static struct sum *sum_at(struct sum *sum, uint32_t *n, struct gpu_place place) 
     return &sum[(*n)++];
 }
 
+/* Adds the line of the same file with most conflicts after this one, if it has nine tenths of them or more: both are
+ * worth a repair. */
+static void add_second(const struct sum *sum, uint32_t n, uint32_t most, struct gpu_hot_line *line) {
+    uint32_t second = n;
+    for (uint32_t i = 0; i < n; i++)
+        if (i != most && sum[i].place.file == sum[most].place.file && sum[i].place.line &&
+            10 * sum[i].line.part >= 9 * sum[most].line.part &&
+            (second == n || sum[i].line.part > sum[second].line.part))
+            second = i;
+    if (second == n)
+        return;
+    line->second = sum[second].place.line;
+    line->part += sum[second].line.part;
+}
+
 static struct gpu_hot_line find(struct gpu *gpu, const struct exec_program *program, const struct sm_hot *hot,
                                 enum gpu_hot kind, struct sum *sum) {
     uint32_t n = 0, most = 0;
@@ -47,6 +62,8 @@ static struct gpu_hot_line find(struct gpu *gpu, const struct exec_program *prog
     line.file = sum[most].place.file ? gpu_keep_name(gpu, sum[most].place.file) : NULL;
     line.line = sum[most].place.line;
     line.whole = whole;
+    if (kind == GPU_HOT_CONFLICTS)
+        add_second(sum, n, most, &line);
     return line;
 }
 

@@ -139,8 +139,11 @@ static void add_line(struct report_advice *advice, const struct report_run *run,
         return;
     double percent = 100 * share(hot->part, hot->whole);
     advice->line = hot;
-    snprintf(where, sizeof where, hot->file ? "line %u of %.100s" : "PTX line %u of %.100s", hot->line,
-             base_name(hot->file ? hot->file : hot->kernel));
+    const char *name = base_name(hot->file ? hot->file : hot->kernel), *ptx = hot->file ? "" : "PTX ";
+    if (hot->second)
+        snprintf(where, sizeof where, "%slines %u and %u of %.100s", ptx, hot->line, hot->second, name);
+    else
+        snprintf(where, sizeof where, "%sline %u of %.100s", ptx, hot->line, name);
     if (kind == LOADS)
         snprintf(to, room, "; %.0f %% of the time that loads take is that of %s, with %.1f cache lines per load",
                  percent, where, share(hot->lines, hot->accesses));

@@ -185,7 +185,7 @@ static void the_evidence_names_the_line_that_costs_most(void **state) {
     struct sample sample;
     set_up(&sample);
     sample.counters->stall_memory = 2400;
-    sample.run.hot[REPORT_HOT_LOADS] = (struct report_hot_line){"k", "src/a.cu", 41, 30, 40, 10, 31};
+    sample.run.hot[REPORT_HOT_LOADS] = (struct report_hot_line){"k", "src/a.cu", 41, 30, 40, 10, 31, 0};
     expect(&sample, "memory latency",
            "; 75 % of the time that loads take is that of line 41 of a.cu, with 3.1 cache lines per load");
     sample.run.hot[REPORT_HOT_LOADS].file = NULL;
@@ -193,8 +193,10 @@ static void the_evidence_names_the_line_that_costs_most(void **state) {
     set_up(&sample);
     sample.counters->active_cycles = 2000;
     sample.counters->thread_instructions = 8000;
-    sample.run.hot[REPORT_HOT_BRANCHES] = (struct report_hot_line){"k", "a.cu", 7, 1, 2, 0, 0};
+    sample.run.hot[REPORT_HOT_BRANCHES] = (struct report_hot_line){"k", "a.cu", 7, 1, 2, 0, 0, 0};
     expect(&sample, "divergence", "; 50 % of the divergences are at line 7 of a.cu");
+    sample.run.hot[REPORT_HOT_BRANCHES].second = 9;
+    expect(&sample, "divergence", "; 50 % of the divergences are at lines 7 and 9 of a.cu");
     sample.run.hot[REPORT_HOT_BRANCHES].whole = 0;
     assert_null(strstr(report_advise(&sample.run).evidence, "line 7"));
 }

@@ -17,9 +17,11 @@ static bool is_same(const char *a, const char *b) { return a && b ? strcmp(a, b)
 
 static struct report_hot_line *find(struct report_hot_line *list, unsigned *n, const struct report_hot_line *line) {
     for (unsigned i = *n; i-- > 0;)
-        if (list[i].line == line->line && is_same(list[i].file, line->file) && is_same(list[i].kernel, line->kernel))
+        if (list[i].line == line->line && list[i].second == line->second && is_same(list[i].file, line->file) &&
+            is_same(list[i].kernel, line->kernel))
             return &list[i];
-    list[*n] = (struct report_hot_line){.kernel = line->kernel, .file = line->file, .line = line->line};
+    list[*n] = (struct report_hot_line){
+        .kernel = line->kernel, .file = line->file, .line = line->line, .second = line->second};
     return &list[(*n)++];
 }
 
@@ -35,7 +37,8 @@ static struct report_hot_line read_kind(const json_t *launches, const char *kind
             continue;
         struct report_hot_line line = {.kernel = copy_text(arena, json_object_get(launch, "name")),
                                        .file = copy_text(arena, json_object_get(object, "file")),
-                                       .line = (uint32_t)number(object, "line")};
+                                       .line = (uint32_t)number(object, "line"),
+                                       .second = (uint32_t)number(object, "second")};
         struct report_hot_line *sum = find(list, &n, &line);
         sum->part += number(object, "part");
         sum->accesses += number(object, "accesses");

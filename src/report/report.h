@@ -115,6 +115,7 @@ struct report_hot_line {
     uint32_t line;
     uint64_t part, whole;     /* of the line, of all lines; whole is 0 if there is none */
     uint64_t accesses, lines; /* REPORT_HOT_LOADS: of its loads */
+    uint32_t second;          /* a line of the file with nearly as many conflicts; part has both. 0: none */
 };
 
 struct report_run {

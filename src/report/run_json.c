@@ -107,6 +107,8 @@ static json_t *hot_line_json(const struct report_hot_line *hot) {
     if (hot->file)
         json_object_set_new(object, "file", json_string(hot->file));
     json_object_set_new(object, hot->file ? "source_line" : "line", json_integer(hot->line));
+    if (hot->second)
+        json_object_set_new(object, "second", json_integer(hot->second));
     return object;
 }
 

@@ -59,6 +59,15 @@ static void each_rule_names_its_kernel(void **state) {
     }
 }
 
+static void lines_with_as_many_conflicts_are_both_named(void **state) {
+    (void)state;
+    struct outcome outcome =
+        heddle("run tests/cli/advice.ptx --kernel two_conflicts --grid 30 --block 256 --arg buf:4 --arg u32:32");
+    expect_status(&outcome, 0);
+    expect_text(outcome.out, "; 100 % of the conflicts are at lines 110 and 111 of advice.cu");
+    outcome_free(&outcome);
+}
+
 /* The line is the same in JSON, with several host threads, and with a listing. */
 static void the_advice_does_not_depend_on_threads_or_observers(void **state) {
     (void)state;
@@ -85,6 +94,7 @@ static void the_advice_does_not_depend_on_threads_or_observers(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_rule_names_its_kernel),
+        cmocka_unit_test(lines_with_as_many_conflicts_are_both_named),
         cmocka_unit_test(the_advice_does_not_depend_on_threads_or_observers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -165,6 +165,8 @@ static json_t *hot_lines(const struct gpu_launch_record *launch) {
         json_t *line =
             json_pack("{s:I,s:I,s:I,s:I,s:I}", "line", (json_int_t)hot->line, "part", (json_int_t)hot->part, "whole",
                       (json_int_t)hot->whole, "accesses", (json_int_t)hot->accesses, "lines", (json_int_t)hot->lines);
+        if (hot->second)
+            json_object_set_new(line, "second", json_integer((json_int_t)hot->second));
         json_t *file = hot->file ? json_string(hot->file) : NULL; /* NULL: not UTF-8 */
         if (file)
             json_object_set_new(line, "file", file);
