@@ -120,6 +120,16 @@
     line?.click();
     ok("a line of CUDA opens to its PTX", line === null || (document.querySelectorAll("#lines tr.part").length > 0 && line.getAttribute("aria-expanded") === "true"));
 
+    location.hash = "run=2";
+    await settle();
+    const { samples } = runs[2].kernels[0];
+    const channels = figure("DRAM channels");
+    await open(channels.querySelector("details"));
+    const means = [...channels.querySelectorAll("tbody tr")].map((row) => number(row.children[1].textContent));
+    const moved = sum(samples.channel_busy_cycles.flat()) / samples.every_cycles / samples.channel_busy_cycles.length;
+    ok("some transfers end after the interval in which they begin", samples.channel_busy_cycles.flat().some((cycles) => cycles > samples.every_cycles));
+    ok("no channel is busy for longer than an interval", channels.querySelector("canvas").getAttribute("aria-label").endsWith("most 1 of the cycles"));
+    ok(`and no transfer is lost (${sum(means)}, ${moved})`, Math.abs(sum(means) - moved) < 0.01 * moved);
     const colorsIn = async (theme) => {
       location.hash = `run=1&theme=${theme}`;
       await settle();
