@@ -50,11 +50,19 @@ static void without_the_mechanism_calls_are_instructions(void **state) {
     assert_true(measure("-m h200 --set calls.present=false", "allocate 132 32 1") < 10);
 }
 
+/* The calls of all SMs wait in one queue. */
+static void the_number_of_host_threads_changes_nothing(void **state) {
+    (void)state;
+    assert_true(measure("-m h200 -j 1", "print 132 32 1") == measure("-m h200 -j 3", "print 132 32 1"));
+    assert_true(measure("-m h200 -j 1", "allocate 132 32 1") == measure("-m h200 -j 3", "allocate 132 32 1"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(printf_takes_its_time),
         cmocka_unit_test(malloc_and_free_take_their_time),
         cmocka_unit_test(without_the_mechanism_calls_are_instructions),
+        cmocka_unit_test(the_number_of_host_threads_changes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

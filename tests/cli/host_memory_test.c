@@ -49,10 +49,17 @@ static void machines_without_a_link_read_host_memory_as_their_own(void **state) 
     assert_true(rates.chase < 1500);
 }
 
+static void the_number_of_host_threads_changes_nothing(void **state) {
+    (void)state;
+    struct rates one = measure("-m h200 -j 1", 1 << 20, 132), three = measure("-m h200 -j 3", 1 << 20, 132);
+    assert_true(one.read == three.read && one.write == three.write && one.chase == three.chase);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bandwidth_and_latency_are_within_a_tenth_of_the_card),
         cmocka_unit_test(machines_without_a_link_read_host_memory_as_their_own),
+        cmocka_unit_test(the_number_of_host_threads_changes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
