@@ -12,7 +12,7 @@
  *   the cutoff may not issue loads. All other instructions may issue.
  * - The order is that of gto.
  *
- * These rules are not yet compared with the full text (docs/schedulers.md).
+ * Nobody has compared these rules with the full text yet (docs/schedulers.md).
  *
  * Left open by the paper:
  * - Among equal scores the older warp comes first, so that the youngest warps are throttled.

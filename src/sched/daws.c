@@ -12,7 +12,7 @@
  * conflicts in its sets.
  * - The order is that of gto.
  *
- * These rules are not yet compared with the full text (docs/schedulers.md).
+ * Nobody has compared these rules with the full text yet (docs/schedulers.md).
  *
  * Left open by the paper, or different here:
  * - The loop is the outermost one around the instruction, of those that the compiler's output has. The paper marks

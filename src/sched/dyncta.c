@@ -11,7 +11,7 @@
  * - If more blocks are on the SM than may run, those that started last are paused. A block that ends is not replaced
  *   then.
  *
- * These rules are not yet compared with the full text (docs/schedulers.md).
+ * Nobody has compared these rules with the full text yet (docs/schedulers.md).
  *
  * Left open by the paper, or different here:
  * - An SM is idle if all its warps wait at barriers or joins, or if it has none. A cycle in which a warp is ready, or

@@ -6,11 +6,11 @@
  * `rules` names the last:
  * - `groups`: two levels of scheduling, whose groups consist of whole blocks. A group issues round robin until none of
  *   its warps can. Then it is the next group's turn.
- * - `locality`: when warps of the first group can issue again, they go first. The L1 so serves fewer blocks at a time.
+ * - `locality`: when warps of the first group can issue again, they go first. So the L1 serves fewer blocks at a time.
  * - `banks` (the default): neighbouring blocks often access the same DRAM rows, so SMs that prefer neighbouring blocks
  * at the same time wait for the same banks. Each SM prefers another one of its groups.
  *
- * These rules are not yet compared with the full text (docs/schedulers.md).
+ * Nobody has compared these rules with the full text yet (docs/schedulers.md).
  *
  * Left open by the paper, or different here:
  * - A group has as many blocks as are needed for `warps` (8) warps. Blocks belong to a group by their places on the SM,
