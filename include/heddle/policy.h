@@ -39,7 +39,7 @@ struct config_preset {
 
 /* The version of the interface between Heddle and plug-ins. It grows by 1 with every change of these headers that a
  * compiled plug-in would notice, and objects of another version are refused (docs/plug-ins.md). */
-#define HEDDLE_PLUGIN_ABI 3
+#define HEDDLE_PLUGIN_ABI 4
 
 enum heddle_plugin_kind { HEDDLE_PLUGIN_SCHEDULER = 1, HEDDLE_PLUGIN_DIVERGENCE, HEDDLE_PLUGIN_DRAM_POLICY };
 

@@ -159,6 +159,9 @@ struct sched_insn {
     uint32_t loop;    /* the innermost loop around it: an index of sched_kernel.loop, or SCHED_NO_LOOP */
     uint32_t to_long; /* instructions to the nearest long operation on any path, 0: it is one; or SCHED_NEVER_LONG */
     bool is_long, is_load, is_store, is_branch;
+    /* A conditional branch: its target, and the instructions that a group executes until both sides meet, if it takes
+     * the branch and if it does not. Backwards: those of the loop, and 0. Other instructions: 0. */
+    uint32_t target, taken_path, other_path;
 };
 
 /* A natural loop of a function. Outer loops come before the loops inside them. */

@@ -29,6 +29,8 @@ static const char *const variants[] = {
     "owl:rules=groups",
     "dyncta:window=20,idle=1,low=2,high=3",
     "owl:rules=locality,warps=1",
+    "caws:by=instructions",
+    "gcaws:by=stalls",
     "adaptive:window=1,phase=1,change=0,of=lrr+gto+two-level+two-level-stall+two-level-gto+llos+lfws+progress",
 };
 enum { N_VARIANTS = sizeof variants / sizeof variants[0] };

@@ -135,7 +135,12 @@ static void describe_kernel(struct machine *machine, uint32_t n_blocks) {
                                                 .to_long = (PROGRAM - 1 - pc) % 4,
                                                 .is_long = pc % 4 == 3,
                                                 .is_load = pc % 4 == 3,
-                                                .is_branch = pc == PROGRAM - 1};
+                                                .is_branch = pc == PROGRAM - 1 || pc == 2};
+    machine->insn[PROGRAM - 1].target = PROGRAM / 2;
+    machine->insn[PROGRAM - 1].taken_path = PROGRAM / 2;
+    machine->insn[2].target = 5;
+    machine->insn[2].taken_path = 1;
+    machine->insn[2].other_path = 2;
     machine->kernel = (struct sched_kernel){.insn = machine->insn,
                                             .n_insns = PROGRAM,
                                             .n_loops = 1,

@@ -26,6 +26,21 @@ static void add_loops(const struct exec_function *function, struct sm_facts *fac
     }
 }
 
+/* Finds the sides of a conditional branch by the layout of the code: the side that is not taken lies between the branch
+ * and its target or meeting point, the other between the target and the meeting point. */
+static void find_paths(const struct exec_function *function, const struct exec_insn *code, uint32_t pc,
+                       struct sched_insn *insn) {
+    bool is_conditional = code->kind == EXEC_KIND_BRANCH && code->guard.offset;
+    if (!is_conditional)
+        return;
+    uint32_t end = function->first_pc + function->n_insns;
+    uint32_t meeting = code->reconvergence == EXEC_NO_PC ? end : code->reconvergence;
+    uint32_t other_end = meeting < code->target ? meeting : code->target;
+    insn->target = code->target;
+    insn->taken_path = code->target <= pc ? pc + 1 - code->target : meeting > code->target ? meeting - code->target : 0;
+    insn->other_path = code->target > pc && other_end > pc ? other_end - (pc + 1) : 0;
+}
+
 /* Describes the function's instructions, and counts the loads of its loops. */
 static void describe(const struct sm_program *program, const struct exec_function *function, struct sm_facts *facts) {
     const struct ptx_analysis *analysis = function->analysis;
@@ -42,6 +57,7 @@ static void describe(const struct sm_program *program, const struct exec_functio
             .is_store = timing->is_store,
             .is_branch = timing->is_branch,
         };
+        find_paths(function, &program->exec->code[function->first_pc + i], function->first_pc + i, insn);
         for (uint32_t l = insn->loop; l != SCHED_NO_LOOP; l = facts->loop[l].parent)
             facts->loop[l].n_loads += timing->is_long && timing->is_load;
     }

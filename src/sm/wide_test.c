@@ -192,6 +192,10 @@ static void facts_of_the_kernel(void **state) {
         assert_int_equal(seen.insn[pc].is_long, to_long[pc] == 0);
     }
     assert_true(seen.insn[2].is_load && !seen.insn[7].is_load && seen.insn[7].is_store && seen.insn[6].is_branch);
+    assert_int_equal(seen.insn[6].target, 2);
+    assert_int_equal(seen.insn[6].taken_path, 5);
+    assert_int_equal(seen.insn[6].other_path, 0);
+    assert_int_equal(seen.insn[2].taken_path, 0);
     assert_int_equal(seen.kernel.l1_lines, 2);
     assert_int_equal(seen.kernel.l1_ways, 1);
     assert_int_equal(seen.kernel.l1_line_bytes, 128);
@@ -199,6 +203,24 @@ static void facts_of_the_kernel(void **state) {
     assert_int_equal(seen.kernel.sm, 0);
     assert_int_equal(seen.kernel.n_sms, 1);
     assert_int_equal(seen.kernel.n_blocks, 1);
+}
+
+/* The side that is not taken has three instructions with its jump, the other two. Without an else, one side is empty.
+ */
+static void facts_of_branches(void **state) {
+    (void)state;
+    static const char body[] = "setp.lt.u32 %p1, %r1, 3;\n@%p1 bra ELSE;\nadd.u32 %r1, %r1, 1;\nadd.u32 %r1, %r1, 2;\n"
+                               "bra MEET;\nELSE: add.u32 %r1, %r1, 3;\nadd.u32 %r1, %r1, 4;\n"
+                               "MEET: @%p1 bra END;\nadd.u32 %r1, %r1, 5;\nEND: ret;";
+    static const struct { uint32_t pc, target, taken, other; } expected[] = {{1, 5, 2, 3}, {4, 0, 0, 0}, {7, 9, 0, 1}};
+    run(&recorder, NULL, body, 1, 32);
+    for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
+        const struct sched_insn *insn = &seen.insn[expected[i].pc];
+        assert_true(insn->is_branch);
+        assert_int_equal(insn->target, expected[i].target);
+        assert_int_equal(insn->taken_path, expected[i].taken);
+        assert_int_equal(insn->other_path, expected[i].other);
+    }
 }
 
 /* Each block takes 4 x 9 cycles and more, so the second starts after cycle 36, and the third after 50, beside it. */
@@ -221,6 +243,7 @@ int main(void) {
         cmocka_unit_test(waits_for_a_load_are_memory_cycles),
         cmocka_unit_test(pressure_counts_the_lines_in_flight),
         cmocka_unit_test(facts_of_the_kernel),
+        cmocka_unit_test(facts_of_branches),
         cmocka_unit_test(a_policy_limits_the_blocks_of_its_sm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -127,7 +127,7 @@ expect 2 "cannot load the plug-in" "$heddle" run vecadd -s text.so
 expect 2 "'missing.so': No such file" "$heddle" run vecadd -s missing.so
 expect 2 "order.so is a DRAM policy, not a scheduler" "$heddle" run vecadd -s order/order.so
 expect 2 "is a scheduler, not a divergence model" "$heddle" run vecadd -d mine/mine.so
-expect 2 "other.so was built for plug-in ABI 9, and this Heddle has ABI 3: build it again" "$heddle" run vecadd -s other.so
+expect 2 "other.so was built for plug-in ABI 9, and this Heddle has ABI 4: build it again" "$heddle" run vecadd -s other.so
 expect 2 "was built with other headers" "$heddle" run vecadd -s layout.so
 expect 2 "its scheduler has no pick()" "$heddle" run vecadd -s none.so
 expect 1 "the scheduler 'mine' is broken: pick() returned a slot that is no candidate" "$heddle" run vecadd -s wild.so
