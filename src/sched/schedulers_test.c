@@ -31,6 +31,7 @@ static const char *const variants[] = {
     "owl:rules=locality,warps=1",
     "caws:by=instructions",
     "gcaws:by=stalls",
+    "ipaws:window=1",
     "adaptive:window=1,phase=1,change=0,of=lrr+gto+two-level+two-level-stall+two-level-gto+llos+lfws+progress",
 };
 enum { N_VARIANTS = sizeof variants / sizeof variants[0] };
@@ -136,6 +137,7 @@ static void a_throttle_that_is_open_changes_nothing(void **state) {
     for (uint64_t seed = 1; seed <= 5; seed++) {
         simulate("gto", "swl:warps=24,patience=0", true, 30, seed);
         simulate("gto", "ccws:throttle=0", true, 30, seed);
+        simulate("gto", "ipaws:share=0", true, 30, seed);
         simulate("gto", "daws:patience=1,capacity=1000", true, 30, seed);
         simulate("lrr", "owl:warps=24", true, 30, seed);
         simulate("sticky-rr", "owl:rules=groups,warps=1", true, 30, seed);
