@@ -23,7 +23,8 @@ variants=("scan --code cond_acc" "index --code both" "lps --code progress" "hash
     "insert --code extended")
 matrix_variants=("gemm --code mma" "attention --code mma") # on a machine with a matrix unit
 # What runs on machines for small blocks: meng2010 holds 64 threads of one, and no shared memory.
-small_blocks=(bfs blackscholes cp divergent epp fft filter hotspot kmeans lib lu mum nn nnei picture ray short spmv svm vecadd wp
+small_blocks=(bc bfs blackscholes cp divergent epp fft filter gemv hotspot ii kmeans lib lu mum nn nnei pagerank picture ray short spmv
+    ss sssp svm vecadd wc wp
     fft_rows filter_rows hotspot_rows kmeans_rows lu_rows merge_rows short_rows svm_rows)
 
 has_small_blocks() { "$heddle" list machines "$1" | grep -E '^ *threads_per_block: [0-9]{1,2} ' >/dev/null; }

@@ -1,5 +1,5 @@
 // bfs: levels of a breadth-first search from node 0 of a random directed graph, one launch per level.
-#include "../common/workload.h"
+#include "../common/graph.h"
 
 #include <stdlib.h>
 
@@ -14,58 +14,13 @@ static const struct workload_info info = {
 
 enum { OPTION_NODES, OPTION_AVERAGE };
 
-// The edges of node i are col[row[i]] to col[row[i + 1] - 1].
-struct graph {
-    int n_nodes;
-    int *row, *col;
-};
-
-enum { MAX_DEGREE = 12, PAPER_AVERAGE = 6 };
-
-// n_nodes is a power of two no larger than the range of the random numbers.
-static int random_node(struct workload *w, int n_nodes) { return (int)(workload_random(w) & (uint32_t)(n_nodes - 1)); }
-
-// Every node has 4 to 12 edges.
-static struct graph make_even_graph(struct workload *w, int n_nodes) {
-    size_t n = (size_t)n_nodes;
-    struct graph g = {n_nodes, workload_array(w, n + 1, sizeof(int)), workload_array(w, n * MAX_DEGREE, sizeof(int))};
-    int n_edges = 0;
-    for (int i = 0; i < n_nodes; i++) {
-        g.row[i] = n_edges;
-        int degree = 4 + (int)(workload_random(w) % 9);
-        for (int k = 0; k < degree; k++)
-            g.col[n_edges++] = random_node(w, n_nodes);
-    }
-    g.row[n_nodes] = n_edges;
-    return g;
-}
-
-// Pairs of random nodes, each joined in both directions: a random graph, whose nodes have `average` edges on average,
-// some none and some three times as many.
-static struct graph make_random_graph(struct workload *w, int n_nodes, int average) {
-    size_t n = (size_t)n_nodes, n_ends = n * (size_t)average / 2 * 2;
-    struct graph g = {n_nodes, workload_array(w, n + 1, sizeof(int)), workload_array(w, n_ends, sizeof(int))};
-    int *end = workload_array(w, n_ends, sizeof *end), *next = workload_array(w, n, sizeof *next);
-    for (size_t e = 0; e < n_ends; e++) {
-        end[e] = random_node(w, n_nodes);
-        g.row[end[e] + 1]++;
-    }
-    for (size_t i = 0; i < n; i++) {
-        g.row[i + 1] += g.row[i];
-        next[i] = g.row[i];
-    }
-    for (size_t e = 0; e < n_ends; e++)
-        g.col[next[end[e]]++] = end[e ^ 1];
-    free(end);
-    free(next);
-    return g;
-}
+enum { PAPER_AVERAGE = 6 };
 
 static struct graph make_graph(struct workload *w, int n_nodes) {
     int average = (int)w->option[OPTION_AVERAGE].number;
     if (!average && w->size == WORKLOAD_PAPER)
         average = PAPER_AVERAGE;
-    return average ? make_random_graph(w, n_nodes, average) : make_even_graph(w, n_nodes);
+    return average ? graph_make_random(w, n_nodes, average) : graph_make_even(w, n_nodes);
 }
 
 // Searches with a queue of nodes, each entered once.
@@ -94,22 +49,20 @@ static int *start_levels(const struct workload *w, int n_nodes) {
 
 // Runs the levels on the device until one changes nothing; returns the number of launches.
 static int search(const struct workload *w, const struct graph *g, struct workload_shape shape, int *level) {
-    size_t n = (size_t)g->n_nodes, n_edges = (size_t)g->row[n];
+    size_t n = (size_t)g->n_nodes;
     int cur = 0, changed = 1, n_nodes = g->n_nodes;
-    CUdeviceptr device_row = workload_upload(w, g->row, (n + 1) * sizeof(int));
-    CUdeviceptr device_col = workload_upload(w, g->col, n_edges * sizeof(int));
+    struct graph_arrays arrays = graph_upload(w, g);
     CUdeviceptr device_level = workload_upload(w, level, n * sizeof(int));
     CUdeviceptr device_changed = workload_device_alloc(w, sizeof changed);
     for (; changed; cur++) {
         WORKLOAD_CUDA(w, cuMemsetD32(device_changed, 0, 1));
         workload_launch(w, shape.covers ? "bfs" : "bfs_strided",
                         (struct workload_grid){shape.blocks, 1, shape.threads, 1, 0},
-                        (void *[]){&device_row, &device_col, &device_level, &device_changed, &cur, &n_nodes});
+                        (void *[]){&arrays.row, &arrays.col, &device_level, &device_changed, &cur, &n_nodes});
         workload_download(w, &changed, device_changed, sizeof changed);
     }
     workload_download(w, level, device_level, n * sizeof(int));
-    workload_device_free(w, device_row);
-    workload_device_free(w, device_col);
+    graph_device_free(w, arrays);
     workload_device_free(w, device_level);
     workload_device_free(w, device_changed);
     return cur;
@@ -137,8 +90,7 @@ int main(int argc, char **argv) {
         search_reference(&w, &g, expected);
         diff = workload_diff_i32(level, expected, (size_t)n);
     }
-    free(g.row);
-    free(g.col);
+    graph_free(&g);
     free(level);
     free(expected);
     return workload_finish(&w, w.check ? &diff : NULL, "%d nodes, %d edges, %d launches of %u blocks of %u threads", n,

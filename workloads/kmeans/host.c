@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum { FRACTION_BITS = 4, MOST_DIMENSIONS = 20 }; // as in kernel.cu
-enum { DIMENSIONS_OPTION = 0, CODE_OPTION = 1 };
+enum { DIMENSIONS_OPTION = 0, CODE_OPTION = 1, LAYOUT_OPTION = 2 };
 
 static const struct workload_info info = {
     .name = "kmeans",
@@ -19,22 +19,39 @@ static const struct workload_info info = {
               "16,384 points, 20-D: 10,000 points"},
     .options = {[DIMENSIONS_OPTION] = {"--dimensions", "1|20",
                                        "1: bytes (Narasiman 2011), default; 20: ints (Meng 2010)", 1, MOST_DIMENSIONS},
-                [CODE_OPTION] = {"--code", "select|predicated", "how the nearest centre is kept; 1-D only", 0, 0}},
+                [CODE_OPTION] = {"--code", "select|predicated", "how the nearest centre is kept; 1-D only", 0, 0},
+                [LAYOUT_OPTION] = {"--layout", "columns|rows",
+                                   "rows: a point's 20 coordinates together; 512, 8,192 or 65,536 points, "
+                                   "1, 1 or 4 iterations",
+                                   0, 0}},
 };
 
 // Coordinate d of point i is at[d * n + i].
 struct points {
     int dimensions, n, n_centres;
+    bool has_rows; // on the device, the coordinates of a point are together
     int *at;
 };
+
+static bool has_rows(const struct workload *w) {
+    const char *layout = w->option[LAYOUT_OPTION].text;
+    if (layout && strcmp(layout, "columns") != 0 && strcmp(layout, "rows") != 0)
+        workload_usage_error(w, "--layout takes columns or rows, not '%s'", layout);
+    return layout && strcmp(layout, "rows") == 0;
+}
 
 static struct points make_points(struct workload *w) {
     int dimensions = w->option[DIMENSIONS_OPTION].text ? (int)w->option[DIMENSIONS_OPTION].number : 1;
     if (dimensions != 1 && dimensions != MOST_DIMENSIONS)
         workload_usage_error(w, "--dimensions takes 1 or %d, not %d", MOST_DIMENSIONS, dimensions);
-    bool is_line = dimensions == 1;
-    int n = (int)(is_line ? workload_pick(w, 1024, 8192, 16384) : workload_pick(w, 256, 2500, 10000));
-    struct points p = {dimensions, n, is_line ? 16 : 8, workload_array(w, (size_t)n * (size_t)dimensions, sizeof(int))};
+    bool is_line = dimensions == 1, is_rows = has_rows(w);
+    if (is_line && is_rows)
+        workload_usage_error(w, "--layout rows is for --dimensions %d", MOST_DIMENSIONS);
+    int n = (int)(is_line   ? workload_pick(w, 1024, 8192, 16384)
+                  : is_rows ? workload_pick(w, 512, 8192, 65536)
+                            : workload_pick(w, 256, 2500, 10000));
+    struct points p = {dimensions, n, is_line ? 16 : 8, is_rows,
+                       workload_array(w, (size_t)n * (size_t)dimensions, sizeof(int))};
     // Points lie around twice as many places as there are clusters to find.
     int place[2 * 16][MOST_DIMENSIONS];
     for (int k = 0; k < 2 * p.n_centres; k++)
@@ -57,9 +74,22 @@ static void start_centres(const struct points *p, int *centres) {
 
 // ---- Device -------------------------------------------------------------------------------------------------------
 
+static CUdeviceptr upload_rows(const struct workload *w, const struct points *p) {
+    size_t n = (size_t)p->n, dimensions = (size_t)p->dimensions;
+    int *rows = workload_array(w, n * dimensions, sizeof *rows);
+    for (size_t i = 0; i < n; i++)
+        for (size_t d = 0; d < dimensions; d++)
+            rows[i * dimensions + d] = p->at[d * n + i];
+    CUdeviceptr device = workload_upload(w, rows, n * dimensions * sizeof *rows);
+    free(rows);
+    return device;
+}
+
 // Points on a line are bytes, others ints.
 static CUdeviceptr upload_points(const struct workload *w, const struct points *p) {
     size_t n = (size_t)p->n * (size_t)p->dimensions;
+    if (p->has_rows)
+        return upload_rows(w, p);
     if (p->dimensions > 1)
         return workload_upload(w, p->at, n * sizeof *p->at);
     uint8_t *bytes = workload_array(w, n, 1);
@@ -93,8 +123,10 @@ static bool is_predicated(const struct workload *w, const struct points *p) {
 static bool iterate(const struct workload *w, struct points *p, struct workload_shape shape, struct device_memory *m) {
     unsigned n_coordinates = (unsigned)(p->n_centres * p->dimensions);
     unsigned shared_bytes = (2 * n_coordinates + (unsigned)p->n_centres) * (unsigned)sizeof(int);
-    bool is_line = p->dimensions == 1, has_shared_memory = workload_most_shared_bytes(w) >= shared_bytes;
+    bool is_line = p->dimensions == 1;
+    bool has_shared_memory = !p->has_rows && workload_most_shared_bytes(w) >= shared_bytes;
     const char *kernel = is_predicated(w, p) ? "assign_predicated_1"
+                         : p->has_rows       ? "assign_rows_20"
                          : has_shared_memory ? (is_line ? "assign_shared_1" : "assign_shared_20")
                                              : (is_line ? "assign_1" : "assign_20");
     int moved = 0;
@@ -180,7 +212,7 @@ int main(int argc, char **argv) {
     struct workload w;
     workload_start(&w, &info, argc, argv);
     struct points p = make_points(&w);
-    int most_iterations = (int)workload_pick(&w, 5, 12, 100);
+    int most_iterations = (int)(p.has_rows ? workload_pick(&w, 1, 1, 4) : workload_pick(&w, 5, 12, 100));
     size_t n = (size_t)p.n, n_results = n + (size_t)(p.n_centres * p.dimensions);
     int *results = workload_array(&w, n_results, sizeof *results);
     int *expected = workload_array(&w, n_results, sizeof *expected);

@@ -43,6 +43,28 @@ static __device__ __forceinline__ int nearest(const coordinate *points, const in
     return best;
 }
 
+// The same with the coordinates of a point next to each other. Each distance reads them again, as in a program that
+// leaves them to the cache.
+template <int dimensions>
+static __device__ __forceinline__ int nearest_row(const int *points, const int *centres, int n_centres, int i) {
+    const int *point = points + i * dimensions;
+    int best = 0, best_distance = 0x7fffffff;
+#pragma unroll 1
+    for (int c = 0; c < n_centres; c++) {
+        int distance = 0;
+#pragma unroll 1
+        for (int d = 0; d < dimensions; d++) {
+            int difference = (point[d] << FRACTION_BITS) - centres[c * dimensions + d];
+            distance += difference * difference;
+        }
+        if (distance < best_distance) {
+            best_distance = distance;
+            best = c;
+        }
+    }
+    return best;
+}
+
 // Moves point i between clusters; the first time it has none. sums: the coordinates' sums of each centre, then the
 // numbers of points.
 template <typename coordinate, int dimensions>
@@ -119,6 +141,20 @@ extern "C" __global__ void assign_shared_20(const int *points, const int *centre
 extern "C" __global__ void assign_predicated_1(const unsigned char *points, const int *centres, int *membership,
                                                int *sums, int *moved, int n_centres, int n) {
     assign_shared<unsigned char, 1, true>(points, centres, membership, sums, moved, n_centres, n);
+}
+
+extern "C" __global__ void assign_rows_20(const int *points, const int *centres, int *membership, int *sums, int *moved,
+                                          int n_centres, int n) {
+    enum { DIMENSIONS = 20 };
+#pragma unroll 1
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
+        int from = membership[i], to = nearest_row<DIMENSIONS>(points, centres, n_centres, i);
+        if (from != to) {
+            membership[i] = to;
+            move_point<int, DIMENSIONS>(points + i * (DIMENSIONS - 1), sums, n_centres, 1, i, from, to);
+            *moved = 1; // all threads write the same value
+        }
+    }
 }
 
 // The mean of a cluster, rounded; an empty one keeps its centre.
