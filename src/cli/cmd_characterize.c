@@ -29,8 +29,8 @@ struct characterize_options {
 #define FIELD(name) offsetof(struct characterize_options, name)
 
 static const struct command_option options[] = {
-    {"--table", 't', COMMAND_LIST, "narasiman2011|liu2023|meng2010|malits2012", "only this table; repeat it for others",
-     FIELD(tables), 0, 0},
+    {"--table", 't', COMMAND_LIST, "narasiman2011|liu2023|meng2010|malits2012|caches",
+     "only this table; repeat it for others", FIELD(tables), 0, 0},
     {"--functional", 0, COMMAND_FLAG, NULL, "execute without timing where a table does not need it",
      FIELD(is_functional), 0, 0},
     PROGRAM_THREADS_ROW(FIELD(threads)),
@@ -59,6 +59,10 @@ const struct command cli_characterize_command = {
             "                 which has no shared memory and blocks of 64 threads at most: a program that cannot\n"
             "                 run there says why.\n"
             "  malits2012     the shape of the first launch; conditional branches in the text of the kernels\n"
+            "  caches         on gtx480: loads that miss the L1 in 1000 instructions of threads, IPC with 8 times the\n"
+            "                 L1 relative to IPC, active threads, and the class that follows: cache-sensitive (IPC\n"
+            "                 grows to 1.2 or more), otherwise divergent (at most 30 active threads), otherwise\n"
+            "                 streaming (1 miss or more), otherwise computing. Only if it is named.\n"
             "A paper's program has the input of --size paper. A workload under several names there is shown beside\n"
             "the first. Values that are off the paper's (another class, or more than a third away; counts only at\n"
             "size paper) are named at the end of the row and explained below the table.\n"
@@ -73,6 +77,12 @@ const struct command cli_characterize_command = {
     .main = cli_characterize,
 };
 
+struct machine_choice {
+    const char *name;   /* NULL: without timing */
+    unsigned l1_factor; /* times the machine's own L1 */
+};
+enum { MOST_MACHINES = 2 * EXPERIMENT_N_PAPER_TABLES };
+
 struct characterize {
     struct characterize_options given;
     struct command_words words;
@@ -82,9 +92,9 @@ struct characterize {
     unsigned n_programs;
     bool has_table[EXPERIMENT_N_PAPER_TABLES];
     /* The targets that the programs run on: */
-    struct program_target target[EXPERIMENT_N_PAPER_TABLES];
-    struct report_target shown[EXPERIMENT_N_PAPER_TABLES];
-    const char *machine[EXPERIMENT_N_PAPER_TABLES]; /* NULL: without timing */
+    struct program_target target[MOST_MACHINES];
+    struct report_target shown[MOST_MACHINES];
+    struct machine_choice machine[MOST_MACHINES];
     unsigned n_machines;
     struct program_jobs jobs; /* all machines of the first program, then of the second... */
     FILE *json, *csv;
@@ -107,7 +117,7 @@ static int refuse_table(const char *name, struct base_arena *arena) {
 static int choose_tables(struct characterize *c) {
     const struct command_words *names = &c->given.tables;
     for (unsigned t = 0; t < EXPERIMENT_N_PAPER_TABLES; t++)
-        c->has_table[t] = names->count == 0;
+        c->has_table[t] = names->count == 0 && experiment_characterizations[t].l1_factor == 0;
     for (unsigned i = 0; i < names->count; i++) {
         unsigned t = 0;
         while (t < EXPERIMENT_N_PAPER_TABLES && strcmp(experiment_characterizations[t].name, names->item[i]) != 0)
@@ -119,37 +129,64 @@ static int choose_tables(struct characterize *c) {
     return COMMAND_DONE;
 }
 
-/* NULL: without timing. */
-static const char *machine_of(const struct characterize *c, unsigned table) {
+static struct machine_choice machine_of(const struct characterize *c, unsigned table) {
     const struct experiment_characterization *about = &experiment_characterizations[table];
-    return c->given.is_functional && !about->is_timed ? NULL : about->machine;
+    return (struct machine_choice){c->given.is_functional && !about->is_timed ? NULL : about->machine, 1};
 }
 
-static bool is_same_machine(const char *a, const char *b) { return a == b || (a && b && strcmp(a, b) == 0); }
+static struct machine_choice larger_machine_of(const struct characterize *c, unsigned table) {
+    return (struct machine_choice){machine_of(c, table).name, experiment_characterizations[table].l1_factor};
+}
 
-/* Index of the machine that a table's runs use. */
-static unsigned machine_number(const struct characterize *c, unsigned table) {
+static bool is_same_machine(struct machine_choice a, struct machine_choice b) {
+    bool is_same_name = a.name == b.name || (a.name && b.name && strcmp(a.name, b.name) == 0);
+    return is_same_name && a.l1_factor == b.l1_factor;
+}
+
+/* Index of the machine that runs use. */
+static unsigned machine_number(const struct characterize *c, struct machine_choice choice) {
     unsigned m = 0;
-    while (m < c->n_machines && !is_same_machine(c->machine[m], machine_of(c, table)))
+    while (m < c->n_machines && !is_same_machine(c->machine[m], choice))
         m++;
     return m;
 }
 
-static int choose_machines(struct characterize *c) {
-    for (unsigned t = 0; t < EXPERIMENT_N_PAPER_TABLES; t++) {
-        unsigned m = machine_number(c, t);
-        if (!c->has_table[t] || m < c->n_machines)
-            continue;
-        c->machine[c->n_machines++] = machine_of(c, t);
-        if (!c->machine[m])
-            continue;
-        struct command_machine_options machine = {.machine = c->machine[m]};
-        int status = program_make_target(&c->target[m], &machine, NULL, NULL, 0, &c->arena);
-        if (status != COMMAND_DONE)
-            return status;
+static int make_machine(struct characterize *c, unsigned m) {
+    struct command_machine_options machine = {.machine = c->machine[m].name};
+    int status = program_make_target(&c->target[m], &machine, NULL, NULL, 0, &c->arena);
+    if (status != COMMAND_DONE || c->machine[m].l1_factor == 1)
+        return status;
+    const char *larger =
+        base_arena_printf(&c->arena, "l1.size=%llu",
+                          (unsigned long long)c->target[m].machine.l1.cache.size_bytes * c->machine[m].l1_factor);
+    machine.set = (struct command_words){.item = BASE_ARENA_ARRAY(&c->arena, const char *, 1), .count = 1};
+    machine.set.item[0] = larger;
+    return program_make_target(&c->target[m], &machine, NULL, NULL, 0, &c->arena);
+}
+
+static int add_machine(struct characterize *c, struct machine_choice choice) {
+    unsigned m = machine_number(c, choice);
+    if (m < c->n_machines)
+        return COMMAND_DONE;
+    c->machine[c->n_machines++] = choice;
+    if (!choice.name)
+        return COMMAND_DONE;
+    int status = make_machine(c, m);
+    if (status == COMMAND_DONE)
         c->shown[m] = program_report_target(&c->target[m]);
+    return status;
+}
+
+static int choose_machines(struct characterize *c) {
+    int status = COMMAND_DONE;
+    for (unsigned t = 0; t < EXPERIMENT_N_PAPER_TABLES && status == COMMAND_DONE; t++) {
+        if (!c->has_table[t])
+            continue;
+        status = add_machine(c, machine_of(c, t));
+        if (status == COMMAND_DONE && experiment_characterizations[t].l1_factor)
+            status = add_machine(c, larger_machine_of(c, t));
     }
-    return COMMAND_DONE;
+    return status;
 }
 
 /* Returns the programs named on the command line, or all. */
@@ -195,14 +232,14 @@ static void make_jobs(struct characterize *c) {
             .program = *program,
             .place = &c->place,
             .arguments = program_arguments(program, &given->program, &words, &c->arena),
-            .target = c->machine[m] ? &c->target[m] : NULL,
+            .target = c->machine[m].name ? &c->target[m] : NULL,
             .timeout_seconds = given->timeout_seconds,
             .keeps_errors = true,
             .is_apart = true,
             .output = PROGRAM_OUTPUT_DROPPED,
         };
         job[i].run.size = program_size(program, &given->program);
-        job[i].run.target = c->machine[m] ? &c->shown[m] : NULL;
+        job[i].run.target = c->machine[m].name ? &c->shown[m] : NULL;
     }
     c->jobs =
         (struct program_jobs){.job = job, .count = count, .at_once = (unsigned)given->threads, .arena = &c->arena};
@@ -211,7 +248,14 @@ static void make_jobs(struct characterize *c) {
 /* ---- Measurements ------------------------------------------------------------------------------------------------ */
 
 static const struct program_job *job_of(const struct characterize *c, unsigned program, unsigned table) {
-    return &c->jobs.job[program * c->n_machines + machine_number(c, table)];
+    return &c->jobs.job[program * c->n_machines + machine_number(c, machine_of(c, table))];
+}
+
+/* The run with a larger L1, or NULL. */
+static const struct program_job *larger_job_of(const struct characterize *c, unsigned program, unsigned table) {
+    if (!experiment_characterizations[table].l1_factor)
+        return NULL;
+    return &c->jobs.job[program * c->n_machines + machine_number(c, larger_machine_of(c, table))];
 }
 
 /* Returns the PTX file of the program's kernels, or NULL if it is not known outside the program. */
@@ -229,7 +273,10 @@ static bool measure(struct characterize *c, unsigned program, unsigned table,
                     double value[EXPERIMENT_MOST_PAPER_MEASURES]) {
     const struct experiment_characterization *about = &experiment_characterizations[table];
     const struct program_job *job = job_of(c, program, table);
+    const struct program_job *larger = larger_job_of(c, program, table);
     struct experiment_measured measured = {.run = &job->run, .n_branches = NAN};
+    if (larger && larger->status == COMMAND_DONE)
+        measured.larger_run = &larger->run;
     const char *ptx = table == EXPERIMENT_MALITS2012 ? ptx_of(c, &c->program[program], &c->arena) : NULL;
     if (ptx)
         measured.n_branches = experiment_count_branches(ptx, &job->run);
@@ -254,8 +301,12 @@ static void add_cell(struct report_table *table, enum experiment_measure_kind ki
         report_table_count(table, (uint64_t)value);
     else if (kind == EXPERIMENT_MEASURE_NUMBER)
         report_table_cell(table, "%.1f", value);
+    else if (kind == EXPERIMENT_MEASURE_RATIO)
+        report_table_cell(table, "%.2f", value);
     else if (kind == EXPERIMENT_MEASURE_PERCENT)
         report_table_cell(table, "%.2f %%", value);
+    else if (kind == EXPERIMENT_MEASURE_PROGRAM_CLASS)
+        report_table_cell(table, "%s", experiment_program_class_name(value));
     else
         report_table_cell(table, "%s", experiment_intensity_name(value));
 }
@@ -331,7 +382,7 @@ static void print_table(struct characterize *c, unsigned t) {
         n_columns += about->measure[k].has_paper;
     struct report_table table = report_table_new(&c->arena, n_columns);
     const char *size = c->jobs.count ? c->jobs.job[0].run.size : NULL;
-    const char *machine = machine_of(c, t);
+    const char *machine = machine_of(c, t).name;
     printf("%s%s%s%s%s\n", about->title, machine ? ", on " : "", machine ? machine : "", size ? ", size " : "",
            size ? size : "");
     add_headings(&table, about);
@@ -360,6 +411,8 @@ static json_t *value_json(enum experiment_measure_kind kind, double value) {
         return json_null();
     if (kind == EXPERIMENT_MEASURE_CLASS)
         return json_string(experiment_intensity_name(value));
+    if (kind == EXPERIMENT_MEASURE_PROGRAM_CLASS)
+        return json_string(experiment_program_class_name(value));
     return kind == EXPERIMENT_MEASURE_COUNT ? json_integer((json_int_t)value) : json_real(value);
 }
 
@@ -416,6 +469,8 @@ static void print_value(FILE *file, enum experiment_measure_kind kind, double va
         return;
     if (kind == EXPERIMENT_MEASURE_CLASS)
         fputs(experiment_intensity_name(value), file);
+    else if (kind == EXPERIMENT_MEASURE_PROGRAM_CLASS)
+        fputs(experiment_program_class_name(value), file);
     else
         fprintf(file, kind == EXPERIMENT_MEASURE_COUNT ? "%.0f" : "%.9g", value);
 }
@@ -467,7 +522,7 @@ static bool write_csv(FILE *file, struct characterize *c) {
 
 /* Returns whether a failed run is excused: the row of a program that does not fit meng2010 says so. */
 static bool is_excused(const struct characterize *c, unsigned job) {
-    const char *machine = c->machine[job % c->n_machines];
+    const char *machine = c->machine[job % c->n_machines].name;
     return machine && strcmp(machine, "meng2010") == 0 && c->jobs.job[job].status == COMMAND_ERROR;
 }
 
@@ -475,7 +530,7 @@ static int print_failures(const struct characterize *c) {
     int worst = COMMAND_DONE;
     for (unsigned i = 0; i < c->jobs.count; i++) {
         const struct program_job *job = &c->jobs.job[i];
-        const char *machine = c->machine[i % c->n_machines];
+        const char *machine = c->machine[i % c->n_machines].name;
         if (!program_is_finished(job) || job->status == COMMAND_DONE || is_excused(c, i))
             continue;
         command_fail(COMMAND_ERROR, "%s %s%s: %s", job->run.program, machine ? "on " : "without timing",

@@ -4,7 +4,8 @@
  * Narasiman 2011: threads of a retired warp and idle cycles, on its machine. Liu 2023: long operations are loads and
  * stores beyond shared memory. Meng 2010: a miss is an instruction of a warp with at least one lane whose line is not
  * in the L1. A divergent miss also has lanes that hit. The last line of the paper's table is the quotient of the two.
- * Malits 2012: the shape of the first launch, and branches in the program text. */
+ * Malits 2012: the shape of the first launch, and branches in the program text. Caches: misses of loads, and what 8
+ * times the L1 gains, as papers about cache-aware schedulers sort their programs; the classes' limits are ours. */
 #include "experiment/characteristics.h"
 
 #include <assert.h>
@@ -36,6 +37,20 @@ enum experiment_intensity experiment_idle_intensity(double idle_percent) {
     return idle_percent < 20    ? EXPERIMENT_INTENSITY_LOW
            : idle_percent <= 40 ? EXPERIMENT_INTENSITY_MEDIUM
                                 : EXPERIMENT_INTENSITY_HIGH;
+}
+
+const char *experiment_program_class_name(double program_class) {
+    static const char *const names[] = {"cache-sensitive", "divergent", "streaming", "computing"};
+    assert(program_class >= EXPERIMENT_CACHE_SENSITIVE && program_class <= EXPERIMENT_COMPUTING);
+    return names[(int)program_class];
+}
+
+enum experiment_program_class experiment_classify(double cache_sensitivity, double active_threads,
+                                                  double misses_per_kilo_instruction) {
+    return cache_sensitivity >= 1.2                                                      ? EXPERIMENT_CACHE_SENSITIVE
+           : experiment_divergence_intensity(active_threads) != EXPERIMENT_INTENSITY_LOW ? EXPERIMENT_DIVERGENT
+           : misses_per_kilo_instruction >= 1                                            ? EXPERIMENT_STREAMING
+                                                                                         : EXPERIMENT_COMPUTING;
 }
 
 /* ---- Measures ---------------------------------------------------------------------------------------------------- */
@@ -95,6 +110,27 @@ static double divergent_miss_percent(const struct experiment_measured *measured)
     return 100 * ratio(counters(measured)->divergent_misses, counters(measured)->missing_memory_instructions);
 }
 
+/* Stores are left out: where they are not allocated in the L1, all of them miss. */
+static double misses_per_kilo_instruction(const struct experiment_measured *measured) {
+    const struct stats_counters *c = counters(measured);
+    return 1000 * ratio(c->l1_misses - c->l1_write_misses, c->thread_instructions);
+}
+
+static double ipc(const struct report_run *run) {
+    return ratio(run->total.counters.thread_instructions, run->total.counters.cycles);
+}
+
+static double cache_sensitivity(const struct experiment_measured *measured) {
+    return measured->larger_run ? ipc(measured->larger_run) / ipc(measured->run) : NAN;
+}
+
+static double program_class(const struct experiment_measured *measured) {
+    double sensitivity = cache_sensitivity(measured), threads = active_threads(measured);
+    return isnan(sensitivity) || isnan(threads)
+               ? NAN
+               : (double)experiment_classify(sensitivity, threads, misses_per_kilo_instruction(measured));
+}
+
 static double volume(const uint32_t shape[3]) { return (double)shape[0] * shape[1] * shape[2]; }
 
 static double blocks(const struct experiment_measured *measured) {
@@ -136,17 +172,26 @@ static const struct experiment_measure malits2012[] = {
     {"static_branches", "branches", EXPERIMENT_MEASURE_COUNT, true, static_branches},
 };
 
+static const struct experiment_measure caches[] = {
+    {"misses_per_kilo_instruction", "misses/1000 instr.", EXPERIMENT_MEASURE_NUMBER, false,
+     misses_per_kilo_instruction},
+    {"cache_sensitivity", "IPC with 8 x L1", EXPERIMENT_MEASURE_RATIO, false, cache_sensitivity},
+    {"active_threads", "active threads", EXPERIMENT_MEASURE_NUMBER, false, active_threads},
+    {"class", "class", EXPERIMENT_MEASURE_PROGRAM_CLASS, false, program_class},
+};
+
 #define MEASURES(table) table, sizeof table / sizeof table[0]
 const struct experiment_characterization experiment_characterizations[EXPERIMENT_N_PAPER_TABLES] = {
     [EXPERIMENT_NARASIMAN2011] = {"narasiman2011", "Divergence and idle cycles (Narasiman et al. 2011, table 2)",
-                                  "narasiman2011", true, MEASURES(narasiman2011)},
+                                  "narasiman2011", true, 0, MEASURES(narasiman2011)},
     [EXPERIMENT_LIU2023] = {"liu2023", "Instructions of threads and long operations (Liu et al. 2023, table 2)",
-                            "gtx480", false, MEASURES(liu2023)},
+                            "gtx480", false, 0, MEASURES(liu2023)},
     [EXPERIMENT_MENG2010] = {"meng2010", "Branches and misses of warps (Meng et al. 2010, table 1)", "meng2010", true,
-                             MEASURES(meng2010)},
+                             0, MEASURES(meng2010)},
     [EXPERIMENT_MALITS2012] = {"malits2012",
                                "Shape of the first launch and branches in the text (Malits et al. 2012, table 1)",
-                               "gtx480", false, MEASURES(malits2012)},
+                               "gtx480", false, 0, MEASURES(malits2012)},
+    [EXPERIMENT_CACHES] = {"caches", "Misses, cache sensitivity and class", "gtx480", true, 8, MEASURES(caches)},
 };
 
 /* ---- The papers' values ------------------------------------------------------------------------------------------ */

@@ -1,5 +1,5 @@
-/* The papers' measures of their programs, taken of ours: tables of measures, each beside the paper's value. The papers'
- * values are in paper_classes.def. */
+/* The papers' measures of their programs, taken of ours: tables of measures, each beside the paper's value, and one of
+ * our own that divides programs into classes. The papers' values are in paper_classes.def. */
 #pragma once
 
 #include "report/report.h"
@@ -9,6 +9,7 @@ enum experiment_paper_table {
     EXPERIMENT_LIU2023,
     EXPERIMENT_MENG2010,
     EXPERIMENT_MALITS2012,
+    EXPERIMENT_CACHES,
     EXPERIMENT_N_PAPER_TABLES
 };
 enum { EXPERIMENT_MOST_PAPER_MEASURES = 5 };
@@ -17,17 +18,30 @@ enum { EXPERIMENT_MOST_PAPER_MEASURES = 5 };
 enum experiment_intensity { EXPERIMENT_INTENSITY_LOW, EXPERIMENT_INTENSITY_MEDIUM, EXPERIMENT_INTENSITY_HIGH };
 const char *experiment_intensity_name(double intensity);
 
-/* One run of a program. */
+/* The class of a program in comparisons of schedulers and divergence models, by the first rule that applies. */
+enum experiment_program_class {
+    EXPERIMENT_CACHE_SENSITIVE, /* with the L1 of the second run, IPC is at least 1.2 times as high */
+    EXPERIMENT_DIVERGENT,       /* at most 30 threads of a warp are active: divergence is medium or high */
+    EXPERIMENT_STREAMING,       /* at least 1 load misses the L1 in 1000 instructions of threads */
+    EXPERIMENT_COMPUTING        /* all others */
+};
+const char *experiment_program_class_name(double program_class);
+enum experiment_program_class experiment_classify(double cache_sensitivity, double active_threads,
+                                                  double misses_per_kilo_instruction);
+
+/* A program's run, and where the table has one, its second run with a larger L1. */
 struct experiment_measured {
-    const struct report_run *run;
+    const struct report_run *run, *larger_run;
     double n_branches; /* conditional branches in its kernels; NaN: not known */
 };
 
 enum experiment_measure_kind {
     EXPERIMENT_MEASURE_COUNT,
     EXPERIMENT_MEASURE_NUMBER,
+    EXPERIMENT_MEASURE_RATIO,
     EXPERIMENT_MEASURE_PERCENT,
-    EXPERIMENT_MEASURE_CLASS
+    EXPERIMENT_MEASURE_CLASS,         /* enum experiment_intensity */
+    EXPERIMENT_MEASURE_PROGRAM_CLASS, /* enum experiment_program_class */
 };
 
 struct experiment_measure {
@@ -43,6 +57,7 @@ struct experiment_characterization {
     const char *title;   /* what it measures, and in which paper */
     const char *machine; /* the machine its programs run on */
     bool is_timed;       /* some measure depends on timing by more than the order of racing threads */
+    unsigned l1_factor;  /* a second run of each program has this many times the L1; 0: there is one run */
     const struct experiment_measure *measure;
     unsigned n_measures;
 };

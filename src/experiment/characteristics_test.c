@@ -26,6 +26,16 @@ static void classes_are_those_of_the_paper(void **state) {
     assert_string_equal(experiment_intensity_name(EXPERIMENT_INTENSITY_HIGH), "high");
 }
 
+static void the_first_rule_that_applies_decides_the_class(void **state) {
+    (void)state;
+    assert_int_equal(experiment_classify(1.2, 5, 100), EXPERIMENT_CACHE_SENSITIVE);
+    assert_int_equal(experiment_classify(1.19, 30, 100), EXPERIMENT_DIVERGENT);
+    assert_int_equal(experiment_classify(1.19, 30.01, 1), EXPERIMENT_STREAMING);
+    assert_int_equal(experiment_classify(1.19, 30.01, 0.99), EXPERIMENT_COMPUTING);
+    assert_string_equal(experiment_program_class_name(EXPERIMENT_CACHE_SENSITIVE), "cache-sensitive");
+    assert_string_equal(experiment_program_class_name(EXPERIMENT_COMPUTING), "computing");
+}
+
 static void a_program_has_the_values_under_its_own_name(void **state) {
     (void)state;
     assert_true(experiment_paper_values(EXPERIMENT_LIU2023, "bfs_1")[0] == 4e6);
@@ -140,6 +150,7 @@ static void every_reason_is_about_a_row_of_its_table(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(classes_are_those_of_the_paper),
+        cmocka_unit_test(the_first_rule_that_applies_decides_the_class),
         cmocka_unit_test(a_program_has_the_values_under_its_own_name),
         cmocka_unit_test(else_those_of_the_first_name_of_its_workload),
         cmocka_unit_test(other_programs_have_none),

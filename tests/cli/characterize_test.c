@@ -108,6 +108,27 @@ static void only_the_tables_asked_for_are_measured(void **state) {
     outcome_free(&outcome);
 }
 
+/* The sensitivity is that of two runs, whose cycles `heddle run` counts too. */
+static void a_larger_l1_shows_which_programs_need_it(void **state) {
+    (void)state;
+    double cycles[2];
+    for (int i = 0; i < 2; i++) {
+        struct outcome outcome = heddle("run gemv --json - %s", i ? "--set l1.size=128K" : "");
+        expect_status(&outcome, 0);
+        json_t *run = json_output(&outcome);
+        cycles[i] = number_at(json_object_get(run, "total"), "cycles");
+        json_decref(run);
+        outcome_free(&outcome);
+    }
+    json_t *object = characterize("gemv vecadd -t caches");
+    const json_t *gemv = table_of(object, 0, "caches"), *vecadd = table_of(object, 1, "caches");
+    assert_true(fabs(number_at(gemv, "cache_sensitivity") - cycles[0] / cycles[1]) < 1e-6);
+    assert_string_equal(json_string_value(json_object_get(gemv, "class")), "cache-sensitive");
+    assert_string_equal(json_string_value(json_object_get(vecadd, "class")), "streaming");
+    assert_true(number_at(vecadd, "misses_per_kilo_instruction") < number_at(gemv, "misses_per_kilo_instruction"));
+    json_decref(object);
+}
+
 static void csv_has_a_line_for_each_program(void **state) {
     (void)state;
     struct outcome outcome = heddle("characterize vecadd bfs -t malits2012 --functional --csv -");
@@ -145,6 +166,7 @@ int main(void) {
         cmocka_unit_test(a_program_that_cannot_run_on_a_machine_says_why),
         cmocka_unit_test(status_3_decides_the_status),
         cmocka_unit_test(only_the_tables_asked_for_are_measured),
+        cmocka_unit_test(a_larger_l1_shows_which_programs_need_it),
         cmocka_unit_test(csv_has_a_line_for_each_program),
         cmocka_unit_test(the_list_of_workloads_shows_what_was_measured),
     };

@@ -1,6 +1,6 @@
 // gemv: the product of a dense matrix and a vector.
 //
-// The reference works column by column in double precision. Elements lie in [-1, 1), and a float adds up to 1,024
+// The reference works column by column in double precision. Elements lie in [-1, 1), and a float adds up to 1,000
 // products with an error below 1e-3.
 #include "../common/workload.h"
 
@@ -9,7 +9,7 @@
 static const struct workload_info info = {
     .name = "gemv",
     .summary = "matrix stored by rows times vector, one row per thread",
-    .sizes = {"2,048 x 64", "4,096 x 512", "16,384 x 1,024"},
+    .sizes = {"2,048 x 64", "4,096 x 500", "16,384 x 1,000"},
 };
 
 static float *random_floats(struct workload *w, size_t n) {
@@ -47,7 +47,7 @@ static void multiply_reference(const struct workload *w, const float *matrix, co
 int main(int argc, char **argv) {
     struct workload w;
     workload_start(&w, &info, argc, argv);
-    int n_rows = (int)workload_pick(&w, 2048, 4096, 16384), n_columns = (int)workload_pick(&w, 64, 512, 1024);
+    int n_rows = (int)workload_pick(&w, 2048, 4096, 16384), n_columns = (int)workload_pick(&w, 64, 500, 1000);
     size_t rows = (size_t)n_rows;
     float *matrix = random_floats(&w, rows * (size_t)n_columns), *x = random_floats(&w, (size_t)n_columns);
     float *y = workload_array(&w, rows, sizeof *y), *expected = workload_array(&w, rows, sizeof *expected);

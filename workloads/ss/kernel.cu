@@ -1,5 +1,5 @@
-// Similarity of all pairs of documents: the cosine of the angle between their feature vectors. A document's features
-// are consecutive, so the threads of a warp walk through 32 rows at once.
+// Similarity of the first documents with all: the cosine of the angle between their feature vectors. A document's
+// features are consecutive, so the threads of a warp walk through 32 rows at once.
 #include <heddle/device.h>
 
 // The length of each vector.
@@ -16,9 +16,10 @@ extern "C" __global__ void lengths(const float *features, float *length, int n, 
 }
 
 // One pair per thread: neighbouring threads compare the same document with neighbouring ones.
-extern "C" __global__ void similarity(const float *features, const float *length, float *score, int n, int dimensions) {
+extern "C" __global__ void similarity(const float *features, const float *length, float *score, int n_first, int n,
+                                      int dimensions) {
 #pragma unroll 1
-    for (int pair = blockIdx.x * blockDim.x + threadIdx.x; pair < n * n; pair += gridDim.x * blockDim.x) {
+    for (int pair = blockIdx.x * blockDim.x + threadIdx.x; pair < n_first * n; pair += gridDim.x * blockDim.x) {
         int i = pair / n, j = pair % n;
         const float *a = features + i * dimensions, *b = features + j * dimensions;
         float sum = 0.0f;
