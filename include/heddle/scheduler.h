@@ -151,6 +151,8 @@ struct sched_pressure {
     uint64_t dram_cycle;       /* in which these were read */
 };
 
+enum { SCHED_MOST_ASIDE = 64 };
+
 #define SCHED_NO_LOOP UINT32_MAX
 #define SCHED_NEVER_LONG UINT32_MAX
 
@@ -255,6 +257,10 @@ struct sched_ops {
     /* Returns the number of a block that has not started, which then starts on this SM. NULL: the first of them. Called
      * for the first scheduler. */
     uint64_t (*choose_block)(void *state, const struct sched_view *view, const struct sched_blocks_left *left);
+    /* Returns how many loads that the L1 has refused may wait aside, at most SCHED_MOST_ASIDE, so that the accesses
+     * after them reach the L1. They are tried again, in their order, when no access waits in the load/store queue or no
+     * more loads may wait aside. Called when the L1 refuses a load because an MSHR or a buffer is missing. */
+    uint32_t (*most_aside)(void *state, const struct sched_view *view);
 };
 
 /* ---- An order of slots ------------------------------------------------------------------------------------------- */

@@ -32,6 +32,7 @@ static const char *const variants[] = {
     "caws:by=instructions",
     "gcaws:by=stalls",
     "ipaws:window=1",
+    "mascar:full=50,order=gto",
     "adaptive:window=1,phase=1,change=0,of=lrr+gto+two-level+two-level-stall+two-level-gto+llos+lfws+progress",
 };
 enum { N_VARIANTS = sizeof variants / sizeof variants[0] };

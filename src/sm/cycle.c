@@ -187,7 +187,7 @@ static uint64_t next_issue(const struct sm *sm, uint64_t cycle) {
 }
 
 static uint64_t next_cycle(const struct sm *sm, uint64_t cycle, bool has_issued) {
-    if (has_issued || ((sm->ldst.length || sm->copies.n_queued) && !sm->ldst.is_refused) ||
+    if (has_issued || sm_ldst_has_work(&sm->ldst) || (sm->copies.n_queued && !sm->ldst.is_refused) ||
         !sched_is_empty(&sm->fetch.refused))
         return cycle + 1;
     uint64_t next = sm_wheel_next(&sm->wheel, cycle);
@@ -243,7 +243,7 @@ static inline void wake_groups(struct sm *sm, uint64_t cycle) {
 }
 
 static inline void access_l1(struct sm *sm, uint64_t cycle) {
-    if (sm->ldst.length || sm->copies.n_queued)
+    if (sm->ldst.length || sm->ldst.n_aside || sm->copies.n_queued)
         sm_ldst_tick(sm, cycle);
 }
 

@@ -163,7 +163,7 @@ bool sm_has_queued_effect(const struct sm *sm) {
     return false;
 }
 
-void sm_memory_changed(struct sm *sm) { sm->ldst.is_refused = false; }
+void sm_memory_changed(struct sm *sm) { sm->ldst.is_refused = sm->ldst.is_aside_refused = false; }
 
 /* Looks a line of the request up. Returns false if memory refuses it. */
 static bool look_up(struct sm *sm, uint32_t number, uint32_t line, uint64_t cycle) {
@@ -232,14 +232,55 @@ static void answer(struct sm *sm, uint32_t number, uint64_t cycle) {
         finish(sm, request, cycle);
 }
 
+/* ---- Refused loads that wait aside ------------------------------------------------------------------------------- */
+
+/* Puts a load that memory has refused aside if the scheduler allows it. Returns false if it stays in the queue. */
+static bool put_aside(struct sm *sm, uint32_t number, uint64_t cycle) {
+    struct sm_ldst *ldst = &sm->ldst;
+    const struct sm_request *request = &ldst->request[number];
+    bool is_load = request->kind == MEM_READ || request->kind == MEM_READ_HOLD;
+    if (!ldst->is_refused || !sm->wide || !is_load || request->is_copy)
+        return false;
+    ldst->is_aside_full = ldst->n_aside >= sm_wide_most_aside(sm, request->slot, cycle);
+    if (ldst->is_aside_full)
+        return false;
+    ldst->aside[(ldst->first_aside + ldst->n_aside++) % SCHED_MOST_ASIDE] = number;
+    ldst->is_refused = false; /* the next access may hit */
+    return true;
+}
+
+/* Tries the loads that wait aside again. A refusal does not keep those in the queue from the L1. */
+static void tick_aside(struct sm *sm, uint64_t cycle) {
+    struct sm_ldst *ldst = &sm->ldst;
+    bool was_refused = ldst->is_refused;
+    while (ldst->n_aside && !ldst->is_aside_refused) {
+        uint32_t number = ldst->aside[ldst->first_aside];
+        ldst->is_refused = false;
+        bool is_done =
+            sm->machine->l1.has_bank_queues ? submit_past_conflicts(sm, number, cycle) : submit(sm, number, cycle);
+        ldst->is_aside_refused = ldst->is_refused;
+        if (!is_done)
+            break;
+        ldst->first_aside = (ldst->first_aside + 1) % SCHED_MOST_ASIDE;
+        ldst->n_aside--;
+        ldst->is_aside_full = false;
+        answer(sm, number, cycle);
+    }
+    ldst->is_refused = was_refused;
+}
+
+/* ---- The queue --------------------------------------------------------------------------------------------------- */
+
 static void tick_queue(struct sm *sm, uint64_t cycle) {
     while (sm->ldst.length && !sm->ldst.is_refused) {
         uint32_t number = sm->ldst.queue[sm->ldst.head];
-        if (!submit(sm, number, cycle))
+        bool is_answered = submit(sm, number, cycle);
+        if (!is_answered && !put_aside(sm, number, cycle))
             return;
         sm->ldst.head = (sm->ldst.head + 1) % SM_LDST_RING;
         sm->ldst.length--;
-        answer(sm, number, cycle);
+        if (is_answered)
+            answer(sm, number, cycle);
     }
 }
 
@@ -250,7 +291,7 @@ static void tick_bank_queues(struct sm *sm, uint64_t cycle) {
         uint32_t number = sm->ldst.queue[(sm->ldst.head + i) % SM_LDST_RING];
         if (!sm->ldst.is_refused && submit_past_conflicts(sm, number, cycle))
             answered[n_answered++] = number;
-        else
+        else if (!put_aside(sm, number, cycle))
             sm->ldst.queue[(sm->ldst.head + n_kept++) % SM_LDST_RING] = number;
     }
     sm->ldst.length = n_kept;
@@ -259,10 +300,14 @@ static void tick_bank_queues(struct sm *sm, uint64_t cycle) {
 }
 
 void sm_ldst_tick(struct sm *sm, uint64_t cycle) {
+    if (sm->ldst.is_aside_full)
+        tick_aside(sm, cycle);
     if (sm->machine->l1.has_bank_queues)
         tick_bank_queues(sm, cycle);
     else
         tick_queue(sm, cycle);
+    if (sm->ldst.n_aside && !sm->ldst.length)
+        tick_aside(sm, cycle);
     while (sm->copies.n_queued && !sm->ldst.is_refused) {
         uint32_t number = sm_copies_first(sm);
         if (!submit(sm, number, cycle))

@@ -40,6 +40,11 @@ struct sm_ldst {
     uint64_t l1_free; /* the cycle in which the L1 takes the first line of another access: unified.tag_banks */
     struct sm_request *request;
     uint32_t queue[SM_LDST_RING];
+    /* Loads that memory has refused, for schedulers that let them wait aside (sched_ops.most_aside). */
+    uint32_t n_aside, first_aside;
+    bool is_aside_refused; /* the first of them, until sm_memory_changed() */
+    bool is_aside_full;    /* the first load of the queue found no room among them; they are tried first then */
+    uint32_t aside[SCHED_MOST_ASIDE];
 };
 
 void sm_ldst_init(struct sm_ldst *ldst, uint32_t n_requests);
@@ -62,6 +67,11 @@ static inline void sm_ldst_push(struct sm_ldst *ldst, uint32_t number) {
 static inline void sm_ldst_pop(struct sm_ldst *ldst) {
     ldst->head = (ldst->head + 1) % SM_LDST_RING;
     ldst->length--;
+}
+
+/* Returns whether an access is to be tried in the next cycle, as far as the queues know. */
+static inline bool sm_ldst_has_work(const struct sm_ldst *ldst) {
+    return (ldst->length && !ldst->is_refused) || (ldst->n_aside && !ldst->is_aside_refused);
 }
 
 /* Returns whether the L1 has answered for every line. */

@@ -53,7 +53,7 @@ static void read_pressure(struct sm_wide *wide) {
     wide->pressure.mshrs_used = mem_mshrs_used(sm->mem, sm->index);
     wide->pressure.queue_used = sm->ldst.length;
     wide->pressure.credits_left = mem_credits_left(sm->mem, sm->index);
-    wide->pressure.is_refused = sm->ldst.is_refused;
+    wide->pressure.is_refused = sm->ldst.is_refused || sm->ldst.is_aside_refused;
 }
 
 static int pick(void *state, const struct sched_view *view, const struct sched_set *candidates) {
@@ -112,6 +112,16 @@ void sm_line_filled(struct sm *sm, const struct mem_fill *fill, uint64_t cycle) 
         tell(wide, &(struct sched_l1_event){SCHED_L1_EVICTION, old.slot, old.pc, old.is_store, fill->evicted, 0});
     if (owner->is_known)
         tell(wide, &(struct sched_l1_event){SCHED_L1_FILL, owner->slot, owner->pc, owner->is_store, fill->line, 0});
+}
+
+uint32_t sm_wide_most_aside(struct sm *sm, uint32_t slot, uint64_t cycle) {
+    const struct sched_ops *own = &sm->wide->own;
+    struct sm_schedulers *schedulers = &sm->schedulers;
+    if (!own->most_aside)
+        return 0;
+    schedulers->view.cycle = cycle;
+    uint32_t most = own->most_aside(schedulers->state[slot % schedulers->n], &schedulers->view);
+    return most < SCHED_MOST_ASIDE ? most : SCHED_MOST_ASIDE;
 }
 
 /* ---- Blocks ------------------------------------------------------------------------------------------------------ */
@@ -200,7 +210,8 @@ static void stand_before(struct sm_wide *wide, struct sm_schedulers *schedulers)
 struct sm_wide *sm_wide_new(struct sm *sm) {
     const struct sched_ops *policy = &sm->schedulers.policy;
     const struct config_cache *l1 = &sm->machine->l1.cache;
-    if (!policy->wants && !policy->l1 && !policy->hold && !policy->blocks && !policy->choose_block)
+    if (!policy->wants && !policy->l1 && !policy->hold && !policy->blocks && !policy->choose_block &&
+        !policy->most_aside)
         return NULL;
     struct sm_wide *wide = base_allocate(1, sizeof *wide);
     wide->sm = sm;

@@ -33,5 +33,7 @@ void sm_wide_begin_block(struct sm *sm, const struct divergence_block *block, ui
 /* The L1 has answered for a line of the request. */
 struct sm_request;
 void sm_wide_access(struct sm *sm, const struct sm_request *request, uint32_t line, bool is_hit);
+/* Returns how many refused loads may wait aside, for a load of this slot. */
+uint32_t sm_wide_most_aside(struct sm *sm, uint32_t slot, uint64_t cycle);
 /* Asks the policy how many blocks it allows now, and the dispatcher for blocks if there is more room. */
 void sm_wide_limit_blocks(struct sm *sm, uint64_t cycle);

@@ -61,11 +61,19 @@ static uint32_t allow_one_block_at_first(void *state, const struct sched_view *v
     return view->cycle < 50 ? 0 : 2; /* 0 counts as 1 */
 }
 
+static uint32_t aside_limit;
+
+static uint32_t limit_aside(void *state, const struct sched_view *view) {
+    (void)state, (void)view;
+    return aside_limit;
+}
+
 #define RECORDER                                                                                                       \
     .name = "recorder", .help = "", .state_bytes = 1, .pick = pick_first, .issued = see_issue, .l1 = see_l1,           \
     .wants = SCHED_WANTS_ACCOUNTS | SCHED_WANTS_PRESSURE | SCHED_WANTS_KERNEL
 static const struct sched_ops recorder = {RECORDER};
 static const struct sched_ops holder = {RECORDER, .hold = hold_slot_1};
+static const struct sched_ops patient = {RECORDER, .most_aside = limit_aside};
 static const struct sched_ops limiter = {RECORDER, .blocks = allow_one_block_at_first};
 
 static uint64_t run(const struct sched_ops *policy, const char *const *settings, const char *body, uint32_t blocks,
@@ -223,6 +231,41 @@ static void facts_of_branches(void **state) {
     }
 }
 
+/* Returns the cycle of the first event of this kind and line, by its offset. */
+static uint64_t cycle_of(enum sched_l1_kind kind, uint64_t line) {
+    for (uint32_t i = 0; i < seen.n_events; i++)
+        if (seen.event[i].l1.kind == kind && seen.event[i].l1.line == FIXTURE_MEMORY + line)
+            return seen.event[i].cycle;
+    fail_msg("no event of line %llu", (unsigned long long)line);
+    return 0;
+}
+
+/* The first load brings line 0. With one MSHR, the load of 256 takes it, and those of 512 and 768 are refused until its
+ * line arrives, and then one of them until the other's does. The load of line 0 after them (pc 6) hits as soon as it
+ * reaches the L1: when both have been accepted, when one has been and the other waits aside, or in the cycle after its
+ * issue, when both wait aside. The refused loads take as long as before. */
+static void loads_that_wait_aside_let_others_hit(void **state) {
+    (void)state;
+    static const char *const one_mshr[] = {"memory.perfect=false", "l1.size=1024",    "l1.line=128", "l1.ways=4",
+                                           "l1.mshrs=1",           "l2.present=true", NULL};
+    static const char body[] = "ld.param.u64 %d1, [p];\nld.global.u32 %r1, [%d1];\nadd.u32 %r2, %r1, 1;\n"
+                               "ld.global.u32 %r3, [%d1+256];\nld.global.u32 %r4, [%d1+512];\n"
+                               "ld.global.u32 %r5, [%d1+768];\nld.global.u32 %r6, [%d1];\nadd.u32 %r7, %r6, 1;\n"
+                               "add.u32 %r8, %r4, 1;\nadd.u32 %r9, %r5, 1;\nret;";
+    uint64_t in_order = run(&recorder, one_mshr, body, 1, 32);
+    for (aside_limit = 0; aside_limit < 4; aside_limit++) {
+        assert_int_equal(run(&patient, one_mshr, body, 1, 32), in_order);
+        uint64_t hit = cycle_of(SCHED_L1_HIT, 0), first = cycle_of(SCHED_L1_FILL, 256);
+        uint64_t second = cycle_of(SCHED_L1_FILL, 512);
+        assert_true(first < second && second < cycle_of(SCHED_L1_FILL, 768));
+        if (aside_limit >= 2)
+            assert_int_equal(hit, seen.issue_cycle[0][6] + 1);
+        else
+            assert_in_range(hit - (aside_limit ? first : second), 0, 2);
+        assert_int_equal(seen.issue_cycle[0][7], hit + 40);
+    }
+}
+
 /* Each block takes 4 x 9 cycles and more, so the second starts after cycle 36, and the third after 50, beside it. */
 static void a_policy_limits_the_blocks_of_its_sm(void **state) {
     (void)state;
@@ -244,6 +287,7 @@ int main(void) {
         cmocka_unit_test(pressure_counts_the_lines_in_flight),
         cmocka_unit_test(facts_of_the_kernel),
         cmocka_unit_test(facts_of_branches),
+        cmocka_unit_test(loads_that_wait_aside_let_others_hit),
         cmocka_unit_test(a_policy_limits_the_blocks_of_its_sm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
