@@ -261,6 +261,9 @@ struct sched_ops {
      * after them reach the L1. They are tried again, in their order, when no access waits in the load/store queue or no
      * more loads may wait aside. Called when the L1 refuses a load because an MSHR or a buffer is missing. */
     uint32_t (*most_aside)(void *state, const struct sched_view *view);
+    /* Returns whether the group in the slot is critical, for an L1 that protects lines of critical groups
+     * (cacp.present). Such an L1 needs a scheduler with this hook. Called for each line that the group accesses. */
+    bool (*is_critical)(void *state, const struct sched_view *view, uint32_t slot);
 };
 
 /* ---- An order of slots ------------------------------------------------------------------------------------------- */

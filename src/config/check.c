@@ -159,12 +159,20 @@ static bool check_dram(const struct config_machine *machine, struct report repor
     return true;
 }
 
+static bool check_cacp(const struct config_machine *machine, struct report report) {
+    const struct config_cache *l1 = &machine->l1.cache;
+    if (!machine->cacp.is_present || (l1->is_present && !l1->is_perfect && l1->ways > 1))
+        return true;
+    return FAIL(report, "cacp.present is true, but the L1 has no ways to divide: l1.present must be true, l1.perfect "
+                        "false and l1.ways at least 2");
+}
+
 bool config_check(const struct config_machine *machine, char *error, size_t error_bytes) {
     struct report report = {error, error_bytes};
     return check_device(machine, report) && check_sm(machine, report) &&
            check_cache("icache", &machine->icache, 1, report) && check_cache("texture", &machine->texture, 1, report) &&
            check_cache("l1", &machine->l1.cache, 1, report) &&
            check_cache("l2", &machine->l2.cache, machine->l2.cache.banks, report) && check_lines(machine, report) &&
-           check_bank_queues(machine, report) && check_coherence(machine, report) && check_dram(machine, report) &&
-           config_check_split(machine, error, error_bytes);
+           check_bank_queues(machine, report) && check_cacp(machine, report) && check_coherence(machine, report) &&
+           check_dram(machine, report) && config_check_split(machine, error, error_bytes);
 }

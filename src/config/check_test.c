@@ -72,6 +72,11 @@ static void caches_have_whole_sets(void **state) {
 static void lines_do_not_shrink_on_the_way_down(void **state) {
     (void)state;
     expect_valid("l1.line=64");
+    expect_valid("cacp.present=true");
+    expect_invalid(
+        "cacp.present=true l1.ways=1",
+        "cacp.present is true, but the L1 has no ways to divide: l1.present must be true, l1.perfect false and "
+        "l1.ways at least 2");
     expect_valid("l1.bank_queues=true");
     expect_invalid("l1.bank_queues=true unified.tag_banks=4",
                    "l1.bank_queues is true, but the L1 has no banks of its own: unified.tag_banks is 4 and must be 0");

@@ -94,6 +94,12 @@ struct config_l1 {
     bool has_bank_queues, bypass;
 };
 
+/* Ways of the L1 for lines of critical warps. */
+struct config_cacp {
+    bool is_present;
+    uint32_t share;
+};
+
 /* The cache of the chip. */
 struct config_l2 {
     struct config_cache cache;
@@ -190,6 +196,7 @@ struct config_machine {
     struct config_serial_atomics serial_atomics;
     struct config_cache icache, texture;
     struct config_l1 l1;
+    struct config_cacp cacp;
     struct config_l2 l2;
     struct config_slice slice;
     struct config_halves halves;

@@ -61,6 +61,12 @@ static bool choose_policies(struct gpu_timed *timed, char *error, size_t size) {
                  timed->scheduler->name, timed->divergence->name);
         return false;
     }
+    if (!refusal && machine->cacp.is_present && !timed->scheduler->is_critical) {
+        snprintf(error, size,
+                 "cacp.present is true, but scheduler %s does not say which warps are critical: use caws or gcaws",
+                 timed->scheduler->name);
+        return false;
+    }
     return !refusal;
 }
 

@@ -1,4 +1,4 @@
-/* Tag arrays with LRU replacement. The papers name either LRU or no policy, so Heddle has no other. */
+/* Tag arrays with LRU replacement. Most papers name either LRU or no policy. cacp.c is another policy of the L1. */
 #include "mem/cache.h"
 
 #include <assert.h>

@@ -16,9 +16,19 @@ static void walk_cache(struct mem_cache *cache, visit_fn *visit, void *user) {
     visit(user, cache->state, slots * sizeof *cache->state);
 }
 
+static void walk_cacp(struct mem_cacp *cacp, size_t slots, visit_fn *visit, void *user) {
+    visit(user, cacp->critical_use, sizeof cacp->critical_use);
+    visit(user, cacp->any_use, sizeof cacp->any_use);
+    visit(user, cacp->distance, slots);
+    visit(user, cacp->signature, slots);
+    visit(user, cacp->uses, slots);
+}
+
 static void walk_l1(struct mem_l1 *l1, visit_fn *visit, void *user) {
     assert(l1->mshrs.lines.n_used == 0 && l1->n_writebacks == 0);
     walk_cache(&l1->cache, visit, user);
+    if (l1->cacp)
+        walk_cacp(l1->cacp, mem_cache_slots(&l1->cache), visit, user);
     visit(user, &l1->port_cycle, sizeof l1->port_cycle);
     visit(user, &l1->ports_used, sizeof l1->ports_used);
 }

@@ -20,6 +20,7 @@
 #include "base/arena.h"
 #include "config/plugin.h"
 #include "mem/cache.h"
+#include "mem/cacp.h"
 #include "mem/dram_policy.h"
 #include "mem/events.h"
 #include "mem/mail.h"
@@ -45,6 +46,7 @@ enum mem_level { MEM_ABSENT, MEM_PERFECT, MEM_TAGGED }; /* MEM_PERFECT: every ac
 /* An L1 data cache, instruction cache or texture cache. */
 struct mem_l1 {
     struct mem_cache cache;
+    struct mem_cacp *cacp; /* its replacement policy; NULL: least recently used */
     struct mem_mshrs mshrs;
     uint64_t port_cycle, ports_used; /* banks used in port_cycle, one bit each */
     uint32_t banks, bank_mask;       /* bank_mask: if banks is a power of two */

@@ -133,11 +133,24 @@ static __attribute__((noinline)) void report_fill(struct mem *mem, const struct 
         mem->filled(mem->user, sm->id, &fill, cycle);
 }
 
+/* The access uses the line in the slot. */
+static inline void use(struct mem_l1 *l1, uint32_t slot) {
+    mem_cache_touch(&l1->cache, slot);
+    if (l1->cacp)
+        mem_cacp_hit(l1->cacp, slot);
+}
+
+/* Returns the signature of the access that is being served, for cacp. */
+static inline uint8_t signature_of(const struct mem_l1 *l1, uint64_t line) {
+    return l1->cacp ? mem_cacp_signature(l1->cacp, line << l1->line_shift) : 0;
+}
+
 /* Puts the line into a way and returns the slot. `token` is that of the access that asked for the line. If all ways
  * wait for upgrades, the line leaves again at once and the result is MEM_NONE. */
 static uint32_t install(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint64_t line, enum mem_state state,
-                        uint32_t token, uint64_t cycle) {
-    uint32_t slot = mem_cache_victim(&l1->cache, line);
+                        uint32_t token, uint8_t signature, uint64_t cycle) {
+    uint32_t slot =
+        l1->cacp ? mem_cacp_victim(l1->cacp, &l1->cache, line, signature) : mem_cache_victim(&l1->cache, line);
     l1->n_changes++;
     if (slot == MEM_NONE) {
         if (state == MEM_MODIFIED || state == MEM_EXCLUSIVE)
@@ -146,9 +159,14 @@ static uint32_t install(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, u
     }
     if (mem->filled)
         report_fill(mem, sm, l1, slot, line, token, cycle);
-    if (l1->cache.lines[slot] != MEM_NO_LINE)
+    if (l1->cache.lines[slot] != MEM_NO_LINE) {
+        if (l1->cacp)
+            mem_cacp_evict(l1->cacp, &l1->cache, slot);
         evict(mem, sm, l1, slot, cycle);
+    }
     mem_cache_put(&l1->cache, slot, line, state);
+    if (l1->cacp)
+        mem_cacp_put(l1->cacp, slot, signature);
     return slot;
 }
 
@@ -241,6 +259,7 @@ static bool wait_for_line(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1,
         return false;
     }
     l1->mshrs.mshr[id].is_kept = kind != MEM_READ_PAST;
+    l1->mshrs.mshr[id].signature = signature_of(l1, line);
     if (shared_slot != MEM_NONE) {
         l1->cache.is_pinned[shared_slot] = true;
         sm->counters.upgrades++;
@@ -256,7 +275,7 @@ static bool write_at_once(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1,
     if (slot != MEM_NONE) {
         if (mem->is_coherent && l1->cache.state[slot] == MEM_SHARED)
             return false;
-        mem_cache_touch(&l1->cache, slot);
+        use(l1, slot);
         l1->cache.state[slot] = MEM_MODIFIED;
         mem_probe(mem, MEM_PROBE_L1_WRITE, sm->id, line);
         return true;
@@ -264,7 +283,7 @@ static bool write_at_once(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1,
     if (mem->is_coherent || bytes != l1->line_bytes || !has_writeback_room(l1) ||
         mem_lines_find(&l1->mshrs.lines, line) != MEM_NONE)
         return false;
-    install(mem, sm, l1, line, MEM_MODIFIED, MEM_NO_TOKEN, cycle);
+    install(mem, sm, l1, line, MEM_MODIFIED, MEM_NO_TOKEN, signature_of(l1, line), cycle);
     mem_probe(mem, MEM_PROBE_L1_WRITE, sm->id, line);
     return true;
 }
@@ -276,11 +295,11 @@ static enum mem_answer access_store(struct mem *mem, struct mem_sm *sm, struct m
         if (!send_direct(mem, sm, l1, MEM_MSG_WRITE, 0, address, bytes, token, cycle))
             return refuse_access(mem, sm, l1, line, MEM_WRITE, bytes, &sm->counters.crossbar_full, cycle, ready);
         if (slot != MEM_NONE)
-            mem_cache_touch(&l1->cache, slot);
+            use(l1, slot);
         else if (l1->allocates_on_write && bytes == l1->line_bytes &&
                  !(mem->n_host && mem_is_in_host_memory(mem, address)) &&
                  mem_lines_find(&l1->mshrs.lines, line) == MEM_NONE)
-            install(mem, sm, l1, line, MEM_SHARED, MEM_NO_TOKEN, cycle);
+            install(mem, sm, l1, line, MEM_SHARED, MEM_NO_TOKEN, signature_of(l1, line), cycle);
         count(sm, l1, MEM_WRITE, slot == MEM_NONE);
         return hit(ready, cycle + 1);
     }
@@ -326,7 +345,7 @@ enum mem_answer mem_l1_access(struct mem *mem, uint32_t number, uint64_t cycle, 
     }
     if (l1->level == MEM_PERFECT || (kind != MEM_WRITE && slot != MEM_NONE)) {
         if (l1->level == MEM_TAGGED)
-            mem_cache_touch(&l1->cache, slot);
+            use(l1, slot);
         mem_probe(mem, MEM_PROBE_L1_READ, sm->id, line);
         count(sm, l1, kind, false);
         *ready = cycle + l1->latency_cycles;
@@ -374,7 +393,7 @@ static void fill(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint32_t
         mem_lines_release(&l1->mshrs.lines, id);
         return;
     }
-    uint32_t slot = install(mem, sm, l1, line, state, token, cycle);
+    uint32_t slot = install(mem, sm, l1, line, state, token, l1->mshrs.mshr[id].signature, cycle);
     if (l1->mshrs.mshr[id].first == MEM_NONE) {
         mem_lines_release(&l1->mshrs.lines, id);
         return;

@@ -73,6 +73,10 @@ static void init_sms(struct mem *mem) {
         sm->credits = machine->crossbar.credits;
         sm->in.ticks_per_byte = sm->out.ticks_per_byte = ticks_per_byte;
         init_l1(mem, &sm->data, &machine->l1.cache, &machine->l1.writes, 0);
+        if (machine->cacp.is_present && has_tags(&machine->l1.cache)) {
+            sm->data.cacp = BASE_ARENA_ARRAY(&mem->arena, struct mem_cacp, 1);
+            mem_cacp_init(sm->data.cacp, &mem->arena, mem_cache_slots(&sm->data.cache), machine->cacp.share);
+        }
         init_l1(mem, &sm->code, &machine->icache, NULL, MEM_FLAG_CODE);
         init_l1(mem, &sm->texture, &machine->texture, NULL, MEM_FLAG_TEXTURE);
         sm->flush_slot = mem_cache_slots(&sm->data.cache);
@@ -452,6 +456,14 @@ uint32_t mem_channel_busy(const struct mem *mem, const uint64_t **busy_cycles) {
         mem->busy_cycles[i] = mem->channels[i].busy_cycles;
     *busy_cycles = mem->busy_cycles;
     return mem->n_channels;
+}
+
+void mem_name_access(struct mem *mem, uint32_t sm, uint32_t pc, bool is_critical) {
+    struct mem_cacp *cacp = mem->sms[sm].data.cacp;
+    if (!cacp)
+        return;
+    cacp->pc = pc;
+    cacp->is_critical = is_critical;
 }
 
 uint32_t mem_mshrs_used(const struct mem *mem, uint32_t sm) { return mem->sms[sm].data.mshrs.lines.n_used; }

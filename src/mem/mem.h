@@ -108,6 +108,10 @@ void mem_report_fills(struct mem *mem, mem_fill_fn *filled);
 enum mem_answer mem_access(struct mem *mem, uint32_t sm, uint64_t cycle, enum mem_kind kind, uint64_t line,
                            uint32_t bytes, uint32_t token, uint64_t *ready);
 
+/* On machines with cacp.present, before each access to the L1: the instruction's pc, and whether its warp is critical.
+ */
+void mem_name_access(struct mem *mem, uint32_t sm, uint32_t pc, bool is_critical);
+
 uint64_t mem_next_event(const struct mem *mem);    /* MEM_NEVER when nothing is in flight */
 void mem_advance(struct mem *mem, uint64_t cycle); /* handles all events at or before cycle */
 

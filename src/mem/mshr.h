@@ -67,6 +67,7 @@ struct mem_mshr {
     uint32_t first, last, n_waiters;
     uint16_t message_type; /* of the request: READ or OWN */
     bool is_kept;          /* the line goes into the cache */
+    uint8_t signature;     /* of the access that asked for it (cacp.h) */
 };
 
 struct mem_mshrs {

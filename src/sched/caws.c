@@ -10,6 +10,7 @@
  * - Stall cycles are those between two instructions of the warp.
  * - caws: in each cycle, the most critical warp that can issue.
  * - gcaws: the warp that issued last as long as it can issue, then the most critical.
+ * - A warp is critical for the L1 (cacp.present) if it is more critical than half of the other warps of its block.
  *
  * A public GPGPU-Sim fork confirms the formula, the two orders, and the older warp among equal ones
  * (docs/schedulers.md). Nobody has compared the rest with the full texts yet.
@@ -91,6 +92,17 @@ static int64_t criticality(const struct caws *caws, const struct sched_view *vie
     return caws->options.by == BY_INSTRUCTIONS ? left : caws->options.by == BY_STALLS ? stalled : left + stalled;
 }
 
+static bool is_critical(void *state, const struct sched_view *view, uint32_t slot) {
+    const struct caws *caws = state;
+    struct sched_set others = view->block[view->slot[slot].block].slots;
+    sched_remove(&others, slot);
+    uint32_t n_less = 0, n = sched_count(&others);
+    int64_t own = criticality(caws, view, slot);
+    for (int other; (other = sched_first(&others)) != SCHED_NONE; sched_remove(&others, (uint32_t)other))
+        n_less += criticality(caws, view, (uint32_t)other) < own;
+    return 2 * n_less > n;
+}
+
 /* ---- Hooks ------------------------------------------------------------------------------------------------------- */
 
 static void arrive(void *state, const struct sched_view *view, uint32_t slot) {
@@ -115,8 +127,8 @@ static int pick(void *state, const struct sched_view *view, const struct sched_s
     for (int slot; (slot = sched_first(&left)) != SCHED_NONE; sched_remove(&left, (uint32_t)slot)) {
         count_branch(caws, view, (uint32_t)slot);
         int64_t its = criticality(caws, view, (uint32_t)slot);
-        bool is_more = its != most_critical ? its > most_critical : view->slot[slot].age < view->slot[most].age;
-        if (most == SCHED_NONE || is_more) {
+        bool is_equal = most != SCHED_NONE && its == most_critical;
+        if (most == SCHED_NONE || its > most_critical || (is_equal && view->slot[slot].age < view->slot[most].age)) {
             most = slot;
             most_critical = its;
         }
@@ -140,18 +152,27 @@ static void issued(void *state, const struct sched_view *view, uint32_t slot) {
 static uint64_t cost_bits(const void *options, const struct config_machine *machine, char *formula, size_t size) {
     enum { COUNTER_BITS = 32 };
     (void)options;
-    uint32_t warps = machine->sm.threads / machine->sm.warp_size;
-    snprintf(
+    uint32_t warps = machine->sm.threads / machine->sm.warp_size, lines = 0;
+    if (machine->cacp.is_present)
+        lines = machine->l1.cache.size_bytes / machine->l1.cache.line_bytes;
+    int used = snprintf(
         formula, size,
         "ours: for each of %u warps, counters of instructions left, instructions and stall cycles, of %d bits each",
         warps, COUNTER_BITS);
-    return 3ull * COUNTER_BITS * warps;
+    if (lines)
+        snprintf(
+            formula + used, size - (size_t)used,
+            "; for cacp a signature of 8 bits, 2 bits of distance and 2 of use in each of %u lines of the L1, and two "
+            "tables of 256 counters of 2 bits",
+            lines);
+    return 3ull * COUNTER_BITS * warps + 12ull * lines + (lines ? 2ull * 256 * 2 : 0);
 }
 
 #define CRITICALITY                                                                                                    \
     .option = option_table, .options_bytes = sizeof(struct options), .state_bytes = sizeof(struct caws),               \
     .arrive = arrive, .leave = leave, .stall = sched_no_stall, .wake = sched_no_slot, .pick = pick, .issued = issued,  \
-    .cost_bits = cost_bits, .wants = SCHED_WANTS_ACCOUNTS | SCHED_WANTS_KERNEL, .has_one_state = true
+    .cost_bits = cost_bits, .wants = SCHED_WANTS_ACCOUNTS | SCHED_WANTS_KERNEL, .has_one_state = true,                 \
+    .is_critical = is_critical
 
 const struct sched_ops sched_caws = {
     .name = "caws",

@@ -128,6 +128,25 @@ static void gcaws_stays_with_a_warp_until_it_stalls(void **state) {
     bench_end(&bench);
 }
 
+/* Warps 0 to 3 of block 0 have issued 0, 1, 2 and 3 instructions: criticality 0, -1, -2, -3. Half of the three others
+ * are less critical than warps 0 and 1. Warps 4 and 5 of block 1 are equal. */
+static void a_warp_is_critical_if_half_of_its_block_is_less_critical(void **state) {
+    (void)state;
+    struct bench bench;
+    start(&bench, "gcaws", 4);
+    for (uint32_t slot = 4; slot < 6; slot++) {
+        bench.slot[slot].block = 1;
+        bench_arrive(&bench, slot);
+    }
+    for (uint32_t slot = 1; slot < 4; slot++)
+        for (uint32_t n = 0; n < slot; n++)
+            issue(&bench, slot, n + 1, 2, 3, 32);
+    static const bool expected[] = {true, true, false, false, false, false};
+    for (uint32_t slot = 0; slot < 6; slot++)
+        assert_int_equal(bench.ops->is_critical(bench.state, &bench.view, slot), expected[slot]);
+    bench_end(&bench);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(on_straight_line_code_the_warp_with_the_fewest_instructions_goes_first),
@@ -136,6 +155,7 @@ int main(void) {
         cmocka_unit_test(another_iteration_adds_the_instructions_of_the_loop),
         cmocka_unit_test(by_names_the_parts_that_count),
         cmocka_unit_test(a_slow_warp_is_critical),
+        cmocka_unit_test(a_warp_is_critical_if_half_of_its_block_is_less_critical),
         cmocka_unit_test(gcaws_stays_with_a_warp_until_it_stalls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

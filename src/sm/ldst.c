@@ -170,6 +170,8 @@ static bool look_up(struct sm *sm, uint32_t number, uint32_t line, uint64_t cycl
     struct sm_request *request = &sm->ldst.request[number];
     const struct mem_transaction *transaction = &request->transaction[line];
     uint64_t ready;
+    if (sm->wide && sm->wide->names_critical)
+        sm_wide_name_access(sm, request);
     enum mem_answer answer = mem_access(sm->mem, sm->index, cycle, request->kind, transaction->line, transaction->bytes,
                                         number | line << SM_TOKEN_SHIFT, &ready);
     if (answer == MEM_REFUSED) {

@@ -99,6 +99,16 @@ void sm_wide_access(struct sm *sm, const struct sm_request *request, uint32_t li
                                             .n_lines = request->n_transactions});
 }
 
+void sm_wide_name_access(struct sm *sm, const struct sm_request *request) {
+    struct sm_schedulers *schedulers = &sm->schedulers;
+    const struct sm_slot *slot = &sm->slots.slot[request->slot];
+    bool has_owner = slot->age == request->age && slot->state != SM_SLOT_FREE;
+    schedulers->view.cycle = sm->turn.cycle;
+    mem_name_access(sm->mem, sm->index, request->pc,
+                    has_owner && sm->wide->own.is_critical(schedulers->state[request->slot % schedulers->n],
+                                                           &schedulers->view, request->slot));
+}
+
 void sm_line_filled(struct sm *sm, const struct mem_fill *fill, uint64_t cycle) {
     struct sm_wide *wide = sm->wide;
     struct sm_owner *owner = &wide->owner[fill->slot], old = *owner;
@@ -211,10 +221,11 @@ struct sm_wide *sm_wide_new(struct sm *sm) {
     const struct sched_ops *policy = &sm->schedulers.policy;
     const struct config_cache *l1 = &sm->machine->l1.cache;
     if (!policy->wants && !policy->l1 && !policy->hold && !policy->blocks && !policy->choose_block &&
-        !policy->most_aside)
+        !policy->most_aside && !policy->is_critical)
         return NULL;
     struct sm_wide *wide = base_allocate(1, sizeof *wide);
     wide->sm = sm;
+    wide->names_critical = policy->is_critical && sm->machine->cacp.is_present;
     stand_before(wide, &sm->schedulers);
     if (policy->l1)
         wide->owner = base_allocate(l1->size_bytes / l1->line_bytes + 1, sizeof *wide->owner);

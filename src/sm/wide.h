@@ -21,6 +21,7 @@ struct sm_wide {
     struct sched_kernel kernel;
     struct sched_set held;  /* slots whose accesses may not issue now: of the last pick */
     struct sm_owner *owner; /* by slot of the L1 */
+    bool names_critical;    /* before each access it says whether the group is critical */
     uint32_t most_blocks;   /* that the policy allows; without its hook, as many as fit */
 };
 
@@ -33,6 +34,8 @@ void sm_wide_begin_block(struct sm *sm, const struct divergence_block *block, ui
 /* The L1 has answered for a line of the request. */
 struct sm_request;
 void sm_wide_access(struct sm *sm, const struct sm_request *request, uint32_t line, bool is_hit);
+/* Tells memory whether the request's group is critical. */
+void sm_wide_name_access(struct sm *sm, const struct sm_request *request);
 /* Returns how many refused loads may wait aside, for a load of this slot. */
 uint32_t sm_wide_most_aside(struct sm *sm, uint32_t slot, uint64_t cycle);
 /* Asks the policy how many blocks it allows now, and the dispatcher for blocks if there is more room. */

@@ -79,6 +79,7 @@ expect 0 "" "$heddle" run reduction -s blocks.so -q
 expect 0 "200 random programs" "$heddle" check blocks.so
 expect 1 "the scheduler 'order' is broken: choose_block() returned a block that cannot start" "$heddle" run reduction -s wrong_block.so -q
 expect 1 "scheduler order decides which blocks run, but under odgs blocks start by other rules" "$heddle" run vecadd -s blocks.so -d odgs
+expect 1 "cacp.present is true, but scheduler order does not say which warps are critical: use caws or gcaws" "$heddle" run vecadd -s blocks.so --set cacp.present=true
 
 # A divergence model: a copy of stack takes the cycles of stack, and calls functions of Heddle.
 make_one divergence paths
