@@ -113,6 +113,11 @@ struct divergence_split_host {
     /* Returns whether every other group in a slot waits for memory or for other groups, so that without this one the SM
      * would idle. */
     bool (*others_wait)(void *sm, const struct divergence_group *group);
+    /* (subwarp) Returns the cycle in which lanes of the group's row, whose next instruction is at pc, have the data
+     * from memory that it needs. 0: it needs none; UINT64_MAX: not known yet. */
+    uint64_t (*data_ready)(void *sm, const struct divergence_group *group, uint32_t pc, uint32_t mask);
+    /* (subwarp) Counts the other groups in slots, and those of them that wait for memory. */
+    void (*count_others)(void *sm, const struct divergence_group *group, uint32_t *others, uint32_t *waiting);
     /* Returns the cycles so far in which the SM issued, and in which it waited for memory. */
     void (*activity)(void *sm, uint64_t *active, uint64_t *waiting);
 };
@@ -172,6 +177,9 @@ struct divergence_memory_ops {
     void (*complete)(void *model, struct divergence_group *group, uint32_t tag, uint64_t cycle);
     /* Nothing could issue in this cycle, and every group waits for memory or for other groups. */
     void (*idle)(void *model, uint64_t cycle);
+    /* (subwarp) With tracks_lanes: the group's next instruction waits for data from memory, at least for the next
+     * cycle. Returns true if other lanes of its row run instead: then the hook has changed the group. */
+    bool (*stalls)(void *model, struct divergence_group *group, uint64_t cycle);
 };
 
 /* For models that issue several instructions, or several groups, in one cycle. Every hook may be NULL. */
@@ -185,6 +193,9 @@ struct divergence_joint_ops {
      * group and slot each part is a whole instruction. */
     bool (*leads)(void *model, const struct divergence_group *group);
     bool (*follows)(void *model, const struct divergence_group *group);
+    /* (sbi, vws) follows() is called for ready groups at any pc. Each issues an instruction of its own, in lanes that
+     * the others leave free, if its unit takes one or has just taken one of the others. */
+    bool mixes_pcs;
 };
 
 /* Hooks marked "may be NULL" are optional. No hook allocates, except new_model, new_block, and pools that grow. Equal
@@ -200,6 +211,9 @@ struct divergence_ops {
     /* With splits_rows: the model has gathered the lanes that a memory access of a whole row needs before the group is
      * at the access (notify_pc), so such accesses (EXEC_KIND_WARP_MEMORY) do not go to control(). */
     bool gathers_rows;
+    /* The SM tracks the results in flight of each lane of a row, in whatever group it is. So the model may split and
+     * join groups at any time, and take a group out of its slot. Its groups have rows. */
+    bool tracks_lanes;
 
     /* Returns NULL, or why this combination of options, machine and program cannot run: one sentence, static or in
      * `text`. program is NULL if none is loaded yet. May be NULL. */
@@ -245,6 +259,11 @@ struct divergence_ops {
     const struct divergence_memory_ops *memory;
     const struct divergence_joint_ops *joint;
 };
+
+/* Returns whether instructions at several pcs may issue in one cycle. */
+static inline bool divergence_mixes_pcs(const struct divergence_ops *ops) {
+    return ops->joint && (ops->joint->lane_pcs || ops->joint->mixes_pcs);
+}
 
 /* HEDDLE_DIVERGENCE_MODEL(mine) makes `const struct divergence_ops mine` the model of a shared object. */
 #define DIVERGENCE_LAYOUT                                                                                              \

@@ -74,7 +74,7 @@ static bool choose_policies(struct gpu_timed *timed, char *error, size_t size) {
  * take no time: with perfect memory, or without a crossbar. */
 static uint32_t quantum_of(const struct gpu_timed *timed) {
     const struct divergence_ops *divergence = timed->divergence;
-    bool is_joint = divergence->chip || (divergence->joint && divergence->joint->lane_pcs);
+    bool is_joint = divergence->chip || divergence_mixes_pcs(divergence);
     bool has_time = mem_partitions(timed->mem) > 0 && mem_quantum(timed->mem) > 1;
     return is_joint || !has_time ? 1 : mem_quantum(timed->mem);
 }

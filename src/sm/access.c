@@ -180,8 +180,12 @@ static void access_memory(struct sm *sm, uint32_t s, const struct divergence_bun
     sm->counters.divergent_memory_instructions += request->n_transactions > 1;
     if (!request->is_copy) {
         struct sm_slot *slot = &sm->slots.slot[s];
-        slot->n_accesses++;
-        slot->n_loads = (uint16_t)(slot->n_loads + sm_has_result(timing));
+        if (sm->boards.board) {
+            sm_boards_begin_access(sm, s, request);
+        } else {
+            slot->n_accesses++;
+            slot->n_loads = (uint16_t)(slot->n_loads + sm_has_result(timing));
+        }
         sm_set_destinations(sm, s, timing, mask, SM_NEVER);
     }
     if (timing->copies != SM_COPIES_BULK)

@@ -287,7 +287,7 @@ enum sm_outcome sm_tick(struct sm *sm, enum sm_freedom freedom, uint64_t cycle, 
 static bool is_separate(const struct sm *sm) {
     bool fetches_meet_answers = sm->fetch.can_miss && sm->machine->memory.coherence != CONFIG_COHERENCE_NONE;
     bool sees_dram = sm->schedulers.policy.wants & SCHED_WANTS_DRAM;
-    return !sm->divergence->chip && !sm_model_has_lane_pcs(sm->divergence) && !fetches_meet_answers && !sees_dram;
+    return !sm->divergence->chip && !divergence_mixes_pcs(sm->divergence) && !fetches_meet_answers && !sees_dram;
 }
 
 bool sm_is_alone(const struct sm *sm, uint64_t cycle) {

@@ -31,6 +31,8 @@ static void occupy(struct sm *sm, uint32_t s, struct divergence_group *group, in
     sm_slots_occupy(&sm->slots, s, group, first);
     if (sm->lanes.ready)
         sm_lanes_clear(sm, s);
+    if (sm->boards.board)
+        sm_boards_arrive(sm, s);
     sm_schedulers_arrive(&sm->schedulers, s, &sm->slots.slot[s], cycle);
     if (sm->follower)
         sm_observe_arrival(sm, s, from);
@@ -63,6 +65,8 @@ static void wake(void *user, struct divergence_group *group, uint64_t cycle) {
 
 void sm_finish_slot(struct sm *sm, uint32_t s) {
     sm_schedulers_leave(&sm->schedulers, s);
+    if (sm->boards.board)
+        sm_boards_leave(sm, s);
     sched_remove(&sm->fetch.refused, s);
     if (sm->slots.slot[s].waits_for_copies)
         sm_copies_forget(sm, s);
@@ -155,6 +159,17 @@ static bool others_wait(void *user, const struct divergence_group *group) {
     return sm_slots_n_awake(&sm->slots) == is_awake;
 }
 
+static uint64_t data_ready(void *user, const struct divergence_group *group, uint32_t pc, uint32_t mask) {
+    const struct sm *sm = user;
+    return sm_boards_data(sm, group, &sm->program->timing[pc], mask);
+}
+
+static void count_others(void *user, const struct divergence_group *group, uint32_t *others, uint32_t *waiting) {
+    const struct sm *sm = user;
+    *others = sm_slots_n_occupied(&sm->slots) - 1;
+    *waiting = sm->slots.n_in_state[SM_SLOT_MEMORY] - (sm->slots.slot[group->slot].state == SM_SLOT_MEMORY);
+}
+
 static void activity(void *user, uint64_t *active, uint64_t *waiting) {
     const struct sm *sm = user;
     *active = sm->counters.active_cycles;
@@ -187,6 +202,8 @@ const struct divergence_host sm_divergence_host = {
                                                     .arrived = arrived,
                                                     .hit = hit,
                                                     .others_wait = others_wait,
+                                                    .data_ready = data_ready,
+                                                    .count_others = count_others,
                                                     .activity = activity},
     .chip = &(const struct divergence_chip_host){.call_at = call_at, .pull_block = pull_block},
 };

@@ -4,6 +4,7 @@
 #include "base/bits.h"
 #include "exec/scattered.h"
 #include "sm/blocks.h"
+#include "sm/boards.h"
 #include "sm/constants.h"
 #include "sm/copies.h"
 #include "sm/fetch.h"
@@ -56,6 +57,7 @@ struct sm {
     struct sm_units units;
     struct sm_schedulers schedulers;
     struct sm_lanes lanes;
+    struct sm_boards boards;
     struct sm_copies copies;
     struct sm_ldst ldst;
     const struct sm_program *program;
@@ -117,9 +119,19 @@ static inline void sm_set_destinations(struct sm *sm, uint32_t s, const struct s
         sm_lanes_set_results(sm, s, timing, mask, ready);
         return;
     }
+    if (sm->boards.board) {
+        sm_boards_set_results(sm, s, timing, mask, ready);
+        return;
+    }
     const uint32_t *reg = sm_registers(sm->program, timing);
     for (unsigned i = 0; i < timing->n_destinations; i++)
         sm->slots.slot[s].register_ready[reg[i]] = ready;
+}
+
+/* Returns whether the group in the slot has accesses in flight. */
+static inline bool sm_group_has_accesses(const struct sm *sm, uint32_t s) {
+    const struct sm_slot *slot = &sm->slots.slot[s];
+    return sm->boards.board ? sm_boards_have_accesses(sm, slot->group, slot->group->mask) : slot->n_accesses > 0;
 }
 
 /* Accounts cycles in which nothing issued. Those before the grid's first instruction are its start. */

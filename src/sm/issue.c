@@ -35,6 +35,10 @@ static inline void reserve(struct sm *sm, uint32_t scheduler, struct sm_slot *sl
         sm_lanes_set_results(sm, (uint32_t)slot->group->slot, timing, mask, result);
         return;
     }
+    if (sm->boards.board) {
+        sm_boards_set_results(sm, (uint32_t)slot->group->slot, timing, mask, result);
+        return;
+    }
     const uint32_t *reg = sm_registers(sm->program, timing);
     for (unsigned i = 0; i < timing->n_destinations; i++)
         slot->register_ready[reg[i]] = result;
@@ -218,6 +222,8 @@ static inline __attribute__((always_inline)) uint32_t issue_own(struct sm *sm, u
         issue_machine_instructions(sm, scheduler, slot, timing, cycle);
     if (timing->has_slow_path && row)
         take_slow_path(sm, scheduler, slot, row, insn, mask, cycle);
+    if (sm->boards.board)
+        sm_boards_set_fetch(sm, s, slot->fetch_ready);
     group->passed += timing->is_reconvergence;
     if (insn->kind == EXEC_KIND_LANES && !sm->is_watched) {
         if (mask)
@@ -258,7 +264,9 @@ static void issue_folded(struct sm *sm, uint32_t s) {
         uint64_t ready = 0;
         if (insn->kind != EXEC_KIND_LANES || slot->parts + timing->parts >= ISA_PARTS)
             return;
-        for (unsigned i = 0; i < timing->n_registers; i++)
+        if (sm->boards.board)
+            ready = sm_boards_operands(sm, group, timing, group->mask);
+        for (unsigned i = 0; i < timing->n_registers && !sm->boards.board; i++)
             ready = slot->register_ready[timing->reg[i]] > ready ? slot->register_ready[timing->reg[i]] : ready;
         if (ready == SM_NEVER || group->pc + 1 == group->notify_pc)
             return;
@@ -270,7 +278,9 @@ static void issue_folded(struct sm *sm, uint32_t s) {
         slot->parts = (uint8_t)(slot->parts + timing->parts);
         if (mask)
             execute(&sm->cx, group->row, insn, mask);
-        for (unsigned i = 0; i < timing->n_destinations; i++)
+        if (sm->boards.board)
+            sm_boards_set_results(sm, s, timing, mask, ready);
+        for (unsigned i = 0; i < timing->n_destinations && !sm->boards.board; i++)
             slot->register_ready[timing->reg[i]] = ready;
         group->passed += timing->is_reconvergence;
         group->pc++;

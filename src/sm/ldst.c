@@ -99,10 +99,14 @@ static void finish(struct sm *sm, struct sm_request *request, uint64_t cycle) {
     sm_ldst_release(&sm->ldst, request);
     if (sm->follower)
         sm_observe_access_end(sm, (uint32_t)(request - sm->ldst.request), cycle);
-    if (!has_owner(sm, request))
+    if (sm->boards.board ? request->is_copy || !sm_boards_own(sm, request) : !has_owner(sm, request))
         return;
     if (sm_has_result(timing))
         count_load(sm, request);
+    if (sm->boards.board) {
+        sm_boards_end_access(sm, request, cycle);
+        return;
+    }
     slot->n_accesses--;
     slot->n_loads = (uint16_t)(slot->n_loads - sm_has_result(timing));
     if (is_last)

@@ -26,6 +26,8 @@ struct sm_request {
     uint32_t next_free;     /* in the list of free or of answered requests */
     uint32_t lanes, missed; /* missed: lanes whose lines were not in the L1 */
     uint64_t age;           /* of the group that asked */
+    uint32_t board;         /* its row's scoreboard (boards.h), */
+    uint64_t board_age;     /* and the age of that row */
     struct exec_row *row;
     enum mem_kind kind;
     uint32_t copy; /* is_copy: which one, or SM_NO_COPY */

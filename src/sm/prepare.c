@@ -43,6 +43,14 @@ static bool may_overlap_accesses(const struct sm_timing *timing) {
     return !timing->is_control || timing->is_branch || timing->is_jump;
 }
 
+/* Returns whether the group would wait for memory in the next cycle, and other lanes of its row run instead. */
+static bool has_switched(struct sm *sm, struct divergence_group *group, const struct sm_timing *timing,
+                         uint64_t cycle) {
+    const struct divergence_memory_ops *memory = sm->divergence->memory;
+    return memory && memory->stalls && sm_boards_data(sm, group, timing, group->mask) > cycle + 1 &&
+           memory->stalls(sm->model, group, cycle);
+}
+
 /* Finds the cycle from which the known instruction may issue. If lanes have their own scoreboards, this is not before
  * `lanes`, the first lane's cycle. */
 static void wait_for_operands(struct sm *sm, uint32_t s, uint64_t lanes, uint64_t cycle) {
@@ -51,20 +59,29 @@ static void wait_for_operands(struct sm *sm, uint32_t s, uint64_t lanes, uint64_
     const struct sm_timing *timing = &sm->program->timing[group->pc];
     uint64_t operands = group->ready_cycle > lanes ? group->ready_cycle : lanes;
     const uint32_t *reg = sm_registers(sm->program, timing);
-    if (sm_has_scoreboard(sm) && !sm->lanes.ready)
+    uint64_t fetched = slot->is_continued ? 0 : slot->fetch_ready; /* the first bundle was fetched for all */
+    if (sm->boards.board) {
+        uint64_t ready = sm_boards_operands(sm, group, timing, group->mask);
+        uint64_t row = sm_boards_fetched(sm, group, group->mask);
+        if (has_switched(sm, slot->group, timing, cycle)) {
+            sm_prepare(sm, s, cycle);
+            return;
+        }
+        operands = ready > operands ? ready : operands;
+        fetched = row > fetched ? row : fetched;
+    } else if (sm_has_scoreboard(sm) && !sm->lanes.ready)
         for (unsigned i = 0; i < timing->n_registers; i++) {
             uint64_t ready = slot->register_ready[reg[i]];
             operands = ready > operands ? ready : operands;
         }
-    bool waits_for_all =
-        slot->n_accesses && (timing->is_fence || timing->is_barrier ||
-                             (!sm_has_scoreboard(sm) && !(group->overlaps && may_overlap_accesses(timing))));
+    bool waits_for_all = sm_group_has_accesses(sm, s) &&
+                         (timing->is_fence || timing->is_barrier ||
+                          (!sm_has_scoreboard(sm) && !(group->overlaps && may_overlap_accesses(timing))));
     if (operands == SM_NEVER || group->is_blocked || waits_for_all) {
         sm_slots_set_state(&sm->slots, s, SM_SLOT_MEMORY);
         sm_schedulers_stall(&sm->schedulers, s, cycle, true, timing->is_fence);
         return;
     }
-    uint64_t fetched = slot->is_continued ? 0 : slot->fetch_ready; /* the first bundle was fetched for all */
     uint64_t wake = operands > fetched ? operands : fetched;
     if (wake <= cycle)
         wake = cycle + 1;

@@ -96,6 +96,7 @@ void sm_begin_grid(struct sm *sm, const struct exec_grid *grid, const struct sm_
     sm->lanes_at = base_allocate(grid->program->n_insns, sizeof *sm->lanes_at);
     sm_slots_begin(&sm->slots, program->n_registers + 1);
     sm_lanes_begin(sm);
+    sm_boards_begin(sm);
     bool folds = sm_has_scoreboard(sm) && !sm->lanes.ready;
     sm->issues = !isa_is_compiled(isa_target_of(sm->machine)) ? SM_ISSUES_PTX
                  : folds                                      ? SM_ISSUES_FOLDED
@@ -159,6 +160,7 @@ void sm_end_grid(struct sm *sm) {
     sm_blocks_end(sm);
     sm_slots_end(&sm->slots);
     sm_lanes_end(&sm->lanes);
+    sm_boards_end(&sm->boards);
     sm_constants_clear(&sm->constants);
     sm->model_wake = SM_NEVER;
     sm->turn = (struct sm_turn){0};
@@ -171,7 +173,7 @@ uint64_t sm_last_cycle(const struct sm *sm) { return sm->last_cycle; }
 uint64_t sm_last_change(const struct sm *sm) { return sm->last_change; }
 uint32_t sm_slots(const struct sm *sm) { return sm->slots.n; }
 const struct divergence_group *sm_group(const struct sm *sm, uint32_t slot) { return sm->slots.slot[slot].group; }
-bool sm_has_accesses(const struct sm *sm, uint32_t slot) { return sm->slots.slot[slot].n_accesses > 0; }
+bool sm_has_accesses(const struct sm *sm, uint32_t slot) { return sm_group_has_accesses(sm, slot); }
 const char *sm_strict_scheduler(const struct sm *sm) {
     return sm->schedulers.policy.is_strict && sm->slots.n_in_state[SM_SLOT_READY] ? sm->schedulers.policy.name : NULL;
 }

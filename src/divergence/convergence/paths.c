@@ -423,3 +423,8 @@ void divergence_paths_continue(struct divergence_paths *paths, uint32_t mask) {
         i++;
     move_to_end(paths, i);
 }
+
+void divergence_paths_switch(struct divergence_paths *paths, uint32_t pc, uint32_t index) {
+    divergence_paths_top(paths)->pc = pc;
+    move_to_end(paths, index);
+}

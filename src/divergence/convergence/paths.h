@@ -99,5 +99,7 @@ void divergence_paths_wait(struct divergence_paths *paths, uint32_t pc, uint32_t
 bool divergence_paths_yield(struct divergence_paths *paths);
 /* Lanes that waited continue at pc. */
 void divergence_paths_release(struct divergence_paths *paths, uint32_t released, uint32_t pc);
+/* Another path runs, path[index], although the running one, at pc, could continue. */
+void divergence_paths_switch(struct divergence_paths *paths, uint32_t pc, uint32_t index);
 /* The path with these lanes is the running one again, after others have been released. */
 void divergence_paths_continue(struct divergence_paths *paths, uint32_t mask);

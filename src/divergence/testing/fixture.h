@@ -63,6 +63,7 @@ struct fixture_access {
     uint32_t lanes;               /* lanes that still belong to it */
     uint32_t missed;              /* lanes that did not hit */
     uint64_t arrives[EXEC_LANES]; /* the cycle in which each lane has its data */
+    const struct exec_row *row;   /* of these lanes; NULL: scattered */
 };
 
 struct fixture_slot {
@@ -73,6 +74,7 @@ struct fixture_slot {
     uint32_t pc, mask;
     enum divergence_status status;
     uint64_t n_issued; /* instructions since the group came here */
+    bool is_stalled;   /* with tracks_lanes: it waits for a load, which the model knows */
 };
 
 struct fixture_block {

@@ -101,6 +101,17 @@ bool fixture_is_control(const struct fixture *f, const struct exec_insn *insn) {
            (f->ops->splits_rows && !f->ops->gathers_rows && insn->kind == EXEC_KIND_WARP_MEMORY);
 }
 
+bool fixture_awaits(const struct fixture_sm *sm, const struct exec_row *row, uint32_t mask) {
+    for (uint32_t s = 0; s < sm->f->n_slots; s++)
+        for (uint32_t i = 0; sm->slot[s].group && i < sm->slot[s].n_accesses; i++) {
+            const struct fixture_access *access = &sm->slot[s].access[i];
+            for (uint32_t left = access->row == row ? access->lanes & mask : 0; left; left &= left - 1)
+                if (access->arrives[__builtin_ctz(left)] > sm->f->cycle)
+                    return true;
+        }
+    return false;
+}
+
 bool fixture_can_step(const struct fixture_sm *sm, uint32_t s) {
     const struct fixture_slot *slot = &sm->slot[s];
     const struct divergence_group *group = slot->group;
@@ -114,6 +125,8 @@ bool fixture_can_step(const struct fixture_sm *sm, uint32_t s) {
         const struct exec_insn *insn = &sm->f->program->code[group->pc];
         return !fixture_is_control(sm->f, insn) || insn->kind == EXEC_KIND_BRANCH;
     }
+    if (sm->f->ops->tracks_lanes && !sm->f->runs_ahead)
+        return !fixture_awaits(sm, group->row, group->mask);
     return slot->n_accesses == 0 || sm->f->runs_ahead;
 }
 
@@ -131,6 +144,22 @@ uint32_t fixture_free_slots(const void *handle) {
     for (uint32_t s = 0; s < sm->f->n_slots; s++)
         n += !sm->slot[s].group;
     return n;
+}
+
+static uint64_t fixture_data_ready(void *handle, const struct divergence_group *group, uint32_t pc, uint32_t mask) {
+    (void)pc;
+    return fixture_awaits(handle, group->row, mask) ? UINT64_MAX : 0;
+}
+
+static void fixture_count_others(void *handle, const struct divergence_group *group, uint32_t *others,
+                                 uint32_t *waiting) {
+    const struct fixture_sm *sm = handle;
+    *others = *waiting = 0;
+    for (uint32_t s = 0; s < sm->f->n_slots; s++) {
+        bool is_other = sm->slot[s].group && sm->slot[s].group != group;
+        *others += is_other;
+        *waiting += is_other && sm->slot[s].group->status == DIVERGENCE_RUNS && sm->slot[s].is_stalled;
+    }
 }
 
 static void fixture_activity(void *handle, uint64_t *active, uint64_t *waiting) {
@@ -175,6 +204,8 @@ static const struct divergence_split_host splits = {
     .hit = fixture_hit,
     .answered_from = fixture_answered_from,
     .others_wait = fixture_others_wait,
+    .data_ready = fixture_data_ready,
+    .count_others = fixture_count_others,
     .activity = fixture_activity,
 };
 static const struct divergence_chip_host chip = {.call_at = fixture_call_at, .pull_block = fixture_pull_block};

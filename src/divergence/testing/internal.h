@@ -10,6 +10,8 @@ struct fixture_slot *fixture_slot_of(struct fixture_sm *sm, const struct diverge
 /* Records the present state of the slot's group. */
 void fixture_note(struct fixture_slot *slot);
 void fixture_vacate(struct fixture_slot *slot);
+/* Returns whether a lane of the row has a load in flight. */
+bool fixture_awaits(const struct fixture_sm *sm, const struct exec_row *row, uint32_t mask);
 /* Returns whether the model executes the instruction, in control(). */
 bool fixture_is_control(const struct fixture *f, const struct exec_insn *insn);
 /* Starts the grid's next block on this SM. Returns false if no block or no room is left. */

@@ -24,7 +24,7 @@ static void fixture_access_memory(struct fixture_sm *sm, struct divergence_group
     uint32_t delay[EXEC_LANES] = {0};
     if (f->outcome && insn->n_dst)
         f->outcome(f->user, group, bundle->pc, bundle->mask, delay);
-    struct fixture_access access = {.tag = bundle->tag, .pc = bundle->pc, .lanes = bundle->mask};
+    struct fixture_access access = {.tag = bundle->tag, .pc = bundle->pc, .lanes = bundle->mask, .row = bundle->row};
     struct divergence_access report = {.pc = bundle->pc,
                                        .row = bundle->row,
                                        .tag = bundle->tag,
@@ -88,12 +88,14 @@ static bool fixture_issue_bundle(struct fixture_sm *sm, struct divergence_group 
     return *is_shared ? bundle.shares_issue : !bundle.is_last && !group->is_blocked;
 }
 
-/* Groups that issue with the one that has just issued at pc: parts of its instruction, and none of its own. */
+/* Groups that issue with the one that has just issued at pc: parts of its instruction or, where pcs mix, instructions
+ * of their own. */
 static void fixture_issue_followers(struct fixture_sm *sm, uint32_t pc) {
     uint64_t n_bundles = sm->n_bundles;
     for (uint32_t s = 0; s < sm->f->n_slots && !sm->cx.fault.kind; s++) {
         struct divergence_group *group = sm->slot[s].group;
-        bool is_ready = fixture_can_step(sm, s) && group->status == DIVERGENCE_RUNS && group->row && group->pc == pc;
+        bool is_ready = fixture_can_step(sm, s) && group->status == DIVERGENCE_RUNS && group->row &&
+                        (group->pc == pc || sm->f->ops->joint->mixes_pcs);
         if (!is_ready || !sm->f->ops->joint->follows(sm->model, group))
             continue;
         bool is_shared = false;

@@ -20,6 +20,22 @@ static uint64_t fixture_end_of(const struct fixture_access *access) {
     return end;
 }
 
+/* Tells the model of groups that wait for a load: others of their row may run instead. */
+static void fixture_stall(struct fixture_sm *sm) {
+    bool (*stalls)(void *, struct divergence_group *, uint64_t) =
+        sm->f->ops->memory ? sm->f->ops->memory->stalls : NULL;
+    for (uint32_t s = 0; s < sm->f->n_slots && stalls; s++) {
+        struct fixture_slot *slot = &sm->slot[s];
+        bool waits = slot->group && slot->group->status == DIVERGENCE_RUNS && !sm->f->runs_ahead &&
+                     fixture_awaits(sm, slot->group->row, slot->group->mask);
+        if (waits && stalls(sm->model, slot->group, sm->f->cycle)) {
+            fixture_after(sm, slot->group);
+            waits = false;
+        }
+        slot->is_stalled = waits;
+    }
+}
+
 void fixture_catch_up(struct fixture *f) {
     for (uint32_t k = 0; k < f->n_sms; k++) {
         struct fixture_sm *sm = &f->sm[k];
@@ -32,6 +48,7 @@ void fixture_catch_up(struct fixture *f) {
                 fixture_end_access(sm, s, i);
                 i = 0;
             }
+        fixture_stall(sm);
         if (sm->call_at <= f->cycle) {
             sm->call_at = UINT64_MAX;
             f->ops->refill(sm->model, f->cycle);
