@@ -77,6 +77,7 @@ void bench_check(CUresult result, const char *call, const char *file, int line);
 void bench_arithmetic(struct bench *bench);
 void bench_control(struct bench *bench);
 void bench_matrix(struct bench *bench);
+void bench_wgmma(struct bench *bench);
 void bench_shared(struct bench *bench);
 void bench_latency(struct bench *bench);
 void bench_operators(struct bench *bench);

@@ -105,10 +105,11 @@ static void unsupported_instructions_are_counted_and_named(void **state) {
     (void)state;
     json_t *json;
     const char *text =
-        ".version 7.8\n.target sm_90\n.address_size 64\n.entry k()\n{\nwgmma.fence.sync.aligned;\nret;\n}\n";
+        ".version 7.8\n.target sm_90\n.address_size 64\n.entry k()\n{\ntcgen05.fence::before_thread_sync;\nret;\n}\n";
     assert_int_equal(run_ptx(text, NULL, NULL, &json), COMMAND_ERROR);
     assert_int_equal(number(json, "n_unsupported"), 1);
-    assert_non_null(strstr(json_string_value(json_object_get(json, "unsupported")), "wgmma.fence.sync.aligned"));
+    assert_non_null(
+        strstr(json_string_value(json_object_get(json, "unsupported")), "tcgen05.fence::before_thread_sync"));
     json_t *kernel = json_array_get(json_object_get(json, "functions"), 0);
     assert_true(json_is_null(json_object_get(kernel, "shared_bytes")));
     json_decref(json);

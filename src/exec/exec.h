@@ -38,8 +38,8 @@ struct exec_operand {
 enum exec_kind {
     EXEC_KIND_LANES,       /* a pure function: lanes() */
     EXEC_KIND_CONTEXT,     /* memory, atomics, textures: act() with the lanes' addresses */
-    EXEC_KIND_WARP_MEMORY, /* cond_acc, wmma.load, ldmatrix, ...: act() on a whole row, with the addresses of the lanes
-                              in cx->touched */
+    EXEC_KIND_WARP_MEMORY, /* cond_acc, wmma.load, ldmatrix, wgmma, ...: act() on a whole row, with the addresses of the
+                              lanes in cx->touched */
     EXEC_KIND_WARP,        /* vote shfl match redux activemask tree_traverse mma: act() on a whole row */
     EXEC_KIND_BRANCH,
     EXEC_KIND_BRANCH_INDEXED,

@@ -121,7 +121,7 @@ static bool is_fixed(const struct ptx_instruction *insn) {
     bool reads_special = insn->opcode == PTX_OP_MOV && insn->n_operands > 1 &&
                          insn->operand[1].kind == PTX_OPERAND_SPECIAL && insn->operand[1].special >= PTX_SPECIAL_CLOCK;
     return has_carry || reads_special || insn->opcode == PTX_OP_FENCE || insn->opcode == PTX_OP_MEMBAR ||
-           ptx_has(insn, PTX_MOD_VOLATILE) || has_rare_path(insn) ||
+           insn->opcode == PTX_OP_WGMMA || ptx_has(insn, PTX_MOD_VOLATILE) || has_rare_path(insn) ||
            (ptx_opcode_family(insn->opcode) == PTX_FAMILY_WARP && !is_exchange(insn));
 }
 

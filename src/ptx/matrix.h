@@ -1,8 +1,9 @@
-/* Matrix instructions: wmma, mma, ldmatrix, stmatrix, movmatrix. Their shapes, layouts and element types are suffixes
- * that no other instruction has. The structures here hold these suffixes in decoded form.
+/* Matrix instructions: wmma, mma, wgmma, ldmatrix, stmatrix, movmatrix. Their shapes, layouts and element types are
+ * suffixes that no other instruction has. The structures here hold these suffixes in decoded form.
  *
  * A fragment is a matrix in the registers of a warp. The operands of a multiplication are D, A, B, C and, for a sparse
- * A, the metadata, which say where its elements are. */
+ * A, the metadata, which say where its elements are. wgmma adds to D. Four warps execute it, and each computes a
+ * quarter of the rows. Its fragments are those of one warp. */
 #pragma once
 
 #include "ptx/ptx.h"
@@ -18,10 +19,13 @@ enum ptx_element {
 enum ptx_matrix_role { PTX_MATRIX_D, PTX_MATRIX_A, PTX_MATRIX_B, PTX_MATRIX_C, PTX_N_MATRIX_ROLES };
 
 enum ptx_matrix_action {
-    PTX_MATRIX_MULTIPLY, /* mma, wmma.mma */
+    PTX_MATRIX_MULTIPLY, /* mma, wmma.mma, wgmma.mma_async */
     PTX_MATRIX_LOAD,     /* wmma.load, ldmatrix */
     PTX_MATRIX_STORE,    /* wmma.store, stmatrix */
-    PTX_MATRIX_MOVE      /* movmatrix */
+    PTX_MATRIX_MOVE,     /* movmatrix */
+    PTX_MATRIX_FENCE,    /* wgmma.fence */
+    PTX_MATRIX_COMMIT,   /* wgmma.commit_group */
+    PTX_MATRIX_WAIT      /* wgmma.wait_group */
 };
 
 struct ptx_matrix {
@@ -33,6 +37,12 @@ struct ptx_matrix {
     enum ptx_element element[PTX_N_MATRIX_ROLES]; /* as written */
     bool is_column_major[2];                      /* as written: A and B, or the matrix in memory */
     bool is_sparse, is_transposed;
+    bool is_async; /* .mma_async */
+};
+
+/* The operands of wgmma.mma_async after D, A and B. Indices; 0: it has none. */
+struct ptx_wgmma_operands {
+    unsigned metadata, selector, adds, negates_a, negates_b, transposes_a, transposes_b, n;
 };
 
 /* A fragment: `n_matrices` of them, each in registers of its own lanes (only m8n8k4 of f16 has 4). */
@@ -47,5 +57,7 @@ unsigned ptx_element_bits(enum ptx_element element);
 
 /* Returns the fragment of a multiplication. An access has only one fragment, whose role it names itself. */
 struct ptx_fragment ptx_matrix_fragment(const struct ptx_instruction *instruction, enum ptx_matrix_role role);
+/* Returns the places of the operands of wgmma.mma_async. */
+struct ptx_wgmma_operands ptx_wgmma_operands(const struct ptx_instruction *instruction);
 /* Returns the type of the registers of a fragment. */
 enum ptx_type ptx_fragment_type(const struct ptx_fragment *fragment);

@@ -165,8 +165,80 @@ static void set_move(struct form *form) {
     form->output = form->kind == FORM_LDMATRIX ? registers : memory;
 }
 
+/* --- wgmma --- */
+
+enum { GROUP_THREADS = 128, CORE_ROWS = 8, CORE_BYTES = 16 };
+
+static void set_group_registers(struct form_operand *operand, enum form_type type, unsigned n_elements) {
+    operand->type = type;
+    operand->n_elements = n_elements;
+    operand->register_bits = 32;
+    operand->n_words = n_elements * types[type].bits / 32;
+    operand->n_registers = operand->n_words / GROUP_THREADS;
+}
+
+/* Core matrices of 8 lines of 16 bytes, or with a swizzle 8 lines of 32, 64 or 128 bytes: those of one k after the
+ * other, then those along m or n. */
+static struct form_region region_of(const struct form *form, unsigned lines, unsigned k, unsigned bits,
+                                    bool is_transposed) {
+    unsigned swizzle = form->wgmma.swizzle_bytes, width = swizzle ? swizzle : CORE_BYTES, core = CORE_ROWS * width;
+    unsigned k_cores = is_transposed ? k / CORE_ROWS : (k * bits / 8 + width - 1) / width;
+    unsigned line_cores = is_transposed ? (lines * bits / 8 + width - 1) / width : lines / CORE_ROWS;
+    struct form_region region = {core, core * k_cores, line_cores * core * k_cores};
+    if (is_transposed && swizzle)
+        region = (struct form_region){core * k_cores, core, region.bytes};
+    region.bytes = (region.bytes + FORM_REGION_ALIGNMENT - 1) / FORM_REGION_ALIGNMENT * FORM_REGION_ALIGNMENT;
+    return region;
+}
+
+static void set_region(struct form *form, unsigned which, enum form_type type, unsigned lines, unsigned k) {
+    struct form_region region = region_of(form, lines, k, types[type].bits, form->wgmma.is_transposed[which]);
+    form->wgmma.region[which] = region;
+    form->input[which] = (struct form_operand){.type = type,
+                                               .is_memory = true,
+                                               .n_elements = region.bytes * 8 / types[type].bits,
+                                               .n_words = region.bytes / 4};
+}
+
+static bool has_word(const char *text, const char *word) {
+    size_t length = strlen(word);
+    for (const char *at = strchr(text, ' '); at; at = strchr(at + 1, ' '))
+        if (strncmp(at + 1, word, length) == 0 && (at[1 + length] == ' ' || !at[1 + length]))
+            return true;
+    return false;
+}
+
+static void set_wgmma(struct form *form, const struct parts *parts) {
+    struct form_wgmma *wgmma = &form->wgmma;
+    unsigned a_k = form->is_sparse ? form->k / 2 : form->k;
+    *wgmma = (struct form_wgmma){.a_is_shared = has_word(form->text, "shared"),
+                                 .swizzle_bytes = has_word(form->text, "swizzle32")    ? 32
+                                                  : has_word(form->text, "swizzle64")  ? 64
+                                                  : has_word(form->text, "swizzle128") ? 128
+                                                                                       : 0,
+                                 .is_transposed = {has_word(form->text, "trans-a"), has_word(form->text, "trans-b")},
+                                 .is_negated = {has_word(form->text, "neg-a"), has_word(form->text, "neg-b")},
+                                 .is_fresh = has_word(form->text, "fresh")};
+    form->selector = has_word(form->text, "1");
+    if (wgmma->a_is_shared)
+        set_region(form, 0, parts->type[1], form->m, a_k);
+    else
+        set_group_registers(&form->input[0], parts->type[1], form->m * a_k);
+    set_region(form, 1, parts->type[2], form->n, form->k);
+    set_group_registers(&form->input[2], parts->type[0], form->m * form->n);
+    set_group_registers(&form->output, parts->type[0], form->m * form->n);
+    form->n_inputs = 3;
+    if (form->is_sparse)
+        set_group_registers(&form->input[form->n_inputs++],
+                            parts->type[1] == FORM_TF32 ? FORM_METADATA_SINGLE : FORM_METADATA_PAIRS, GROUP_THREADS);
+}
+
+unsigned form_threads(const struct form *form) { return form->kind == FORM_WGMMA ? GROUP_THREADS : 32; }
+unsigned form_chunk_cases(const struct form *form) { return form->kind == FORM_WGMMA ? 16 : 64; }
+
 static enum form_kind kind_of(const char *text) {
     return strncmp(text, "mma.", 4) == 0        ? FORM_MMA
+           : strncmp(text, "wgmma", 5) == 0     ? FORM_WGMMA
            : strncmp(text, "wmma.mma", 8) == 0  ? FORM_WMMA
            : strncmp(text, "wmma.load", 9) == 0 ? FORM_WMMA_LOAD
            : strncmp(text, "ldmatrix", 8) == 0  ? FORM_LDMATRIX
@@ -179,13 +251,15 @@ static void add_form(void *context, const char *text) {
     list->form = text_resize(list->form, (list->n + 1) * sizeof *list->form);
     struct form *form = &list->form[list->n++];
     struct parts parts = {0};
-    *form = (struct form){.kind = kind_of(text), .is_sparse = strncmp(text, "mma.sp", 6) == 0};
+    *form = (struct form){.kind = kind_of(text), .is_sparse = strstr(text, "mma.sp") || strstr(text, "mma_async.sp")};
     snprintf(form->text, sizeof form->text, "%s", text);
     snprintf(form->mnemonic, sizeof form->mnemonic, "%.*s", (int)strcspn(text, " "), text);
     if (strchr(text, ' '))
         form->selector = (unsigned)strtoul(strchr(text, ' '), NULL, 10);
     parse_mnemonic(form, &parts);
-    if (form->kind == FORM_MMA)
+    if (form->kind == FORM_WGMMA)
+        set_wgmma(form, &parts);
+    else if (form->kind == FORM_MMA)
         set_mma(form, &parts);
     else if (form->kind == FORM_WMMA)
         set_wmma(form, &parts);

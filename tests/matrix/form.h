@@ -1,9 +1,9 @@
 /* One matrix instruction of forms.def: its operands, as elements of a type in registers or memory.
  *
- * A form's kernel runs one warp for each case. All operands of a case are a stream of words of 32 bits, one operand
- * after the other: register r of lane l is the word 32 r + l (of 64 bits for f64), a matrix in memory its rows or
- * columns, with FORM_PAD bytes between them. Inputs follow from the form's text alone, so that only outputs need
- * recording. */
+ * A form's kernel runs one warp, or of wgmma four warps, for each case. All operands of a case are a stream of words of
+ * 32 bits, one operand after the other: register r of lane l is the word 32 r + l (of 64 bits for f64), a matrix in
+ * memory its rows or columns, with FORM_PAD bytes between them. Inputs follow from the form's text alone, so that only
+ * outputs need recording. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,7 +12,7 @@
 
 #include "runner/forms.h"
 
-enum { FORM_MAX_INPUTS = 4, FORM_PAD = 16, FORM_MATRIX_ROWS = 32 };
+enum { FORM_MAX_INPUTS = 4, FORM_PAD = 16, FORM_MATRIX_ROWS = 32, FORM_REGION_ALIGNMENT = 1024 };
 
 enum form_kind {
     FORM_MMA,
@@ -20,7 +20,8 @@ enum form_kind {
     FORM_WMMA_LOAD, /* the registers are the output */
     FORM_LDMATRIX,
     FORM_STMATRIX,
-    FORM_MOVMATRIX
+    FORM_MOVMATRIX,
+    FORM_WGMMA
 };
 
 enum form_type {
@@ -53,6 +54,21 @@ struct form_operand {
     unsigned n_registers, register_bits;
 };
 
+/* A matrix of wgmma in shared memory, in the layout of its descriptor. */
+struct form_region {
+    unsigned leading_bytes, stride_bytes; /* of the descriptor */
+    unsigned bytes;
+};
+
+/* The words after the mnemonic of wgmma. */
+struct form_wgmma {
+    bool a_is_shared;
+    unsigned swizzle_bytes; /* 0: none */
+    bool is_transposed[2], is_negated[2];
+    bool is_fresh; /* D = A * B */
+    struct form_region region[2];
+};
+
 struct form {
     char text[FORMS_TEXT];
     char mnemonic[FORMS_TEXT];
@@ -63,6 +79,7 @@ struct form {
     char layout[2][4]; /* of A and B; of a load: of its matrix */
     struct form_operand input[FORM_MAX_INPUTS], output;
     unsigned n_inputs, n_input_words;
+    struct form_wgmma wgmma;
 };
 
 struct form_list {
@@ -73,6 +90,8 @@ struct form_list {
 struct form_list form_list_all(void);
 void form_list_free(struct form_list *list);
 
+unsigned form_threads(const struct form *form);
+unsigned form_chunk_cases(const struct form *form); /* of which one hash is kept */
 bool form_has(const struct form *form, const char *suffix);
 unsigned form_type_bits(enum form_type type);
 const char *form_type_name(enum form_type type);

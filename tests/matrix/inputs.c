@@ -246,7 +246,7 @@ void form_fill_case(const struct form *form, unsigned number, uint32_t *words) {
     for (const char *c = form->text; *c; c++)
         random.state = (random.state ^ (unsigned char)*c) * 0x100000001b3u;
     struct scene scene = choose_scene(form, number, &random);
-    bool moves = form->kind != FORM_MMA && form->kind != FORM_WMMA;
+    bool moves = form->kind != FORM_MMA && form->kind != FORM_WMMA && form->kind != FORM_WGMMA;
     for (unsigned i = 0; i < form->n_inputs; i++) {
         fill_operand(&form->input[i], &scene, i, moves && number == 0, &random, words);
         words += form->input[i].n_words;

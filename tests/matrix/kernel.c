@@ -6,7 +6,9 @@
 
 static const char names[] = "abce"; /* of the inputs' registers; d is the output */
 
-void kernel_add_header(struct text *text) { text_add(text, ".version 8.7\n.target sm_90\n.address_size 64\n"); }
+void kernel_add_header(struct text *text, const struct form *form) {
+    text_add(text, ".version 8.7\n.target %s\n.address_size 64\n", form->kind == FORM_WGMMA ? "sm_90a" : "sm_90");
+}
 
 static void add_declaration(struct text *text, const struct form_operand *operand, char name) {
     if (operand->n_registers)
@@ -149,6 +151,74 @@ static void add_move(struct text *text, const struct form *form) {
     add_transfer(text, &form->output, 'd', 0, false);
 }
 
+/* --- wgmma: register r of thread t is the word 128 r + t --- */
+
+static void add_group_transfer(struct text *text, const struct form_operand *operand, char name, unsigned at,
+                               bool is_load) {
+    text_add(text, "    mad.wide.u32 %%at, %%lane, 4, %%%s;\n", is_load ? "in" : "out");
+    for (unsigned r = 0; r < operand->n_registers; r++)
+        if (is_load)
+            text_add(text, "    ld.global.b32 %%%c%u, [%%at+%u];\n", name, r, at + 512 * r);
+        else
+            text_add(text, "    st.global.b32 [%%at+%u], %%%c%u;\n", at + 512 * r, name, r);
+}
+
+/* Copies a matrix to shared memory and makes its descriptor, %name. */
+static void add_region(struct text *text, const struct form *form, unsigned which, unsigned at) {
+    static const unsigned modes[] = {0, 3, 2, 0, 1}; /* of no swizzle, 32, 64 and 128 bytes */
+    const struct form_region *region = &form->wgmma.region[which];
+    unsigned first = which && form->wgmma.a_is_shared ? form->wgmma.region[0].bytes : 0;
+    unsigned long long descriptor = (unsigned long long)(region->leading_bytes / 16) << 16 |
+                                    (unsigned long long)(region->stride_bytes / 16) << 32 |
+                                    (unsigned long long)modes[form->wgmma.swizzle_bytes / 32] << 62;
+    text_add(text,
+             "    mov.u32 %%base, matrices;\n    add.u32 %%base, %%base, %u;\n    mov.u32 %%w0, %%lane;\n"
+             "COPY%u:\n    mad.wide.u32 %%at, %%w0, 4, %%in;\n    mad.lo.u32 %%offset, %%w0, 4, %%base;\n"
+             "    ld.global.b32 %%w1, [%%at+%u];\n    st.shared.b32 [%%offset], %%w1;\n    add.u32 %%w0, %%w0, 128;\n"
+             "    setp.lt.u32 %%p, %%w0, %u;\n    @%%p bra COPY%u;\n"
+             "    shr.u32 %%base, %%base, 4;\n    cvt.u64.u32 %%desc%u, %%base;\n    or.b64 %%desc%u, %%desc%u, "
+             "0x%llx;\n",
+             first, which, at, region->bytes / 4, which, which, which, which, descriptor);
+}
+
+static void add_wgmma(struct text *text, const struct form *form) {
+    const struct form_wgmma *wgmma = &form->wgmma;
+    bool is_float = form->output.type != FORM_S32, has_transposes = form_type_bits(form->input[0].type) == 16;
+    unsigned bytes = wgmma->region[0].bytes + wgmma->region[1].bytes;
+    text_add(text, "    .reg .b64 %%desc<2>;\n    .reg .pred %%p, %%adds;\n    .shared .align %u .b8 matrices[%u];\n",
+             FORM_REGION_ALIGNMENT, bytes);
+    if (wgmma->a_is_shared)
+        add_region(text, form, 0, 0);
+    else
+        add_group_transfer(text, &form->input[0], 'a', 0, true);
+    add_region(text, form, 1, offset_of(form, 1));
+    add_group_transfer(text, &form->input[2], 'd', offset_of(form, 2), true);
+    if (form->is_sparse)
+        add_group_transfer(text, &form->input[3], 'e', offset_of(form, 3), true);
+    text_add(text,
+             "    setp.eq.u32 %%adds, %u, 0;\n    fence.proxy.async;\n    bar.sync 0;\n"
+             "    wgmma.fence.sync.aligned;\n    %s ",
+             wgmma->is_fresh, form->mnemonic);
+    add_vector(text, 'd', form->output.n_registers);
+    text_add(text, ", ");
+    if (wgmma->a_is_shared)
+        text_add(text, "%%desc0");
+    else
+        add_vector(text, 'a', form->input[0].n_registers);
+    text_add(text, ", %%desc1");
+    if (form->is_sparse)
+        text_add(text, ", %%e0, %u", form->selector);
+    text_add(text, ", %%adds");
+    if (is_float)
+        text_add(text, ", %d, %d", wgmma->is_negated[0] ? -1 : 1, wgmma->is_negated[1] ? -1 : 1);
+    if (has_transposes && wgmma->a_is_shared)
+        text_add(text, ", %d", wgmma->is_transposed[0]);
+    if (has_transposes)
+        text_add(text, ", %d", wgmma->is_transposed[1]);
+    text_add(text, ";\n    wgmma.commit_group.sync.aligned;\n    wgmma.wait_group.sync.aligned 0;\n");
+    add_group_transfer(text, &form->output, 'd', 0, false);
+}
+
 void kernel_add(struct text *text, const struct form *form, unsigned number) {
     text_add(text,
              "\n// %s\n.visible .entry form%u(.param .u64 in, .param .u64 out)\n{\n"
@@ -165,6 +235,9 @@ void kernel_add(struct text *text, const struct form *form, unsigned number) {
     switch (form->kind) {
     case FORM_MMA:
         add_mma(text, form);
+        break;
+    case FORM_WGMMA:
+        add_wgmma(text, form);
         break;
     case FORM_WMMA:
         add_wmma(text, form);

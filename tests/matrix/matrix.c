@@ -5,7 +5,8 @@
  *     matrix --list                names the forms
  *     matrix --ptx NAME            the module that runs the forms whose text begins with NAME
  *     matrix --inputs NAME FILE    writes the inputs of a form's cases as words
- *     options: --cases N (kept whole), --chunks N (of 64 cases each, of which a hash is kept), --only NAME
+ *     options: --widest N (only shapes of at most N columns), --cases N (kept whole), --chunks N (of 64 cases each, of
+ * wgmma 16, of which a hash is kept), --only NAME
  *
  * This is an ordinary program over the CUDA driver API: the build links it with Heddle's libcuda, record.sh with a
  * GPU's. */
@@ -17,29 +18,28 @@
 #include "kernel.h"
 #include "runner/driver.h"
 
-enum { CHUNK = 64 };
-
 struct options {
     const char *mode, *file, *name, *only;
-    unsigned n_cases, n_chunks;
+    unsigned n_cases, n_chunks, widest;
 };
 
 static int usage(void) {
-    fprintf(
-        stderr,
-        "usage: matrix [--cases N] [--chunks N] [--only NAME] --record FILE | --check FILE | --list | --ptx NAME |\n"
-        "              --inputs NAME FILE\n");
+    fprintf(stderr, "usage: matrix [--cases N] [--chunks N] [--widest N] [--only NAME] --record FILE | --check FILE | "
+                    "--list | --ptx NAME |\n"
+                    "              --inputs NAME FILE\n");
     return 2;
 }
 
 static bool read_options(int argc, char **argv, struct options *options) {
-    *options = (struct options){.n_cases = 0, .n_chunks = 32};
+    *options = (struct options){.n_cases = 0, .n_chunks = 32, .widest = UINT32_MAX};
     for (int i = 1; i < argc; i++) {
         bool has_value = i + 1 < argc;
         if (strcmp(argv[i], "--cases") == 0 && has_value)
             options->n_cases = (unsigned)strtoul(argv[++i], NULL, 10);
         else if (strcmp(argv[i], "--chunks") == 0 && has_value)
             options->n_chunks = (unsigned)strtoul(argv[++i], NULL, 10);
+        else if (strcmp(argv[i], "--widest") == 0 && has_value)
+            options->widest = (unsigned)strtoul(argv[++i], NULL, 10);
         else if (strcmp(argv[i], "--only") == 0 && has_value)
             options->only = argv[++i];
         else if (strcmp(argv[i], "--list") == 0)
@@ -62,6 +62,10 @@ static bool is_named(const struct form *form, const char *name) {
     return !name || strncmp(form->text, name, strlen(name)) == 0;
 }
 
+static bool is_wanted(const struct options *options, const struct form *form) {
+    return is_named(form, options->only) && form->n <= options->widest;
+}
+
 static uint64_t hash(uint64_t state, const uint32_t *words, size_t n) {
     for (size_t i = 0; i < n; i++) {
         state = (state ^ words[i]) * 0x9e3779b97f4a7c15u;
@@ -82,7 +86,7 @@ static void run_cases(CUfunction function, const struct form *form, unsigned fir
     DRIVER_REQUIRE(cuMemAlloc(&out, out_bytes));
     DRIVER_REQUIRE(cuMemcpyHtoD(in, inputs, in_bytes));
     DRIVER_REQUIRE(cuMemsetD8(out, 0, out_bytes));
-    DRIVER_REQUIRE(cuLaunchKernel(function, n, 1, 1, 32, 1, 1, 0, NULL, arguments, NULL));
+    DRIVER_REQUIRE(cuLaunchKernel(function, n, 1, 1, form_threads(form), 1, 1, 0, NULL, arguments, NULL));
     DRIVER_REQUIRE(cuCtxSynchronize());
     DRIVER_REQUIRE(cuMemcpyDtoH(outputs, out, out_bytes));
     DRIVER_REQUIRE(cuMemFree(in));
@@ -92,7 +96,7 @@ static void run_cases(CUfunction function, const struct form *form, unsigned fir
 
 static CUresult load_form(const struct form *form, CUmodule *module, char *log) {
     struct text text = {0};
-    kernel_add_header(&text);
+    kernel_add_header(&text, form);
     kernel_add(&text, form, 0);
     CUresult result = driver_load(text.data, module, log);
     text_free(&text);
@@ -115,8 +119,8 @@ static void record_form(const struct options *options, const struct form *form, 
         return;
     }
     DRIVER_REQUIRE(cuModuleGetFunction(&function, module, "form0"));
-    unsigned n_words = form->output.n_words,
-             n = options->n_chunks * CHUNK > options->n_cases ? options->n_chunks * CHUNK : options->n_cases;
+    unsigned n_words = form->output.n_words, chunk = form_chunk_cases(form),
+             n = options->n_chunks * chunk > options->n_cases ? options->n_chunks * chunk : options->n_cases;
     uint32_t *outputs = text_resize(NULL, (size_t)n * n_words * 4);
     run_cases(function, form, 0, n, outputs);
     write_word(file, n_words);
@@ -124,7 +128,7 @@ static void record_form(const struct options *options, const struct form *form, 
     fwrite(outputs, 4, (size_t)options->n_cases * n_words, file);
     write_word(file, options->n_chunks);
     for (unsigned i = 0; i < options->n_chunks; i++) {
-        uint64_t value = hash(0, outputs + (size_t)i * CHUNK * n_words, (size_t)CHUNK * n_words);
+        uint64_t value = hash(0, outputs + (size_t)i * chunk * n_words, (size_t)chunk * n_words);
         fwrite(&value, sizeof value, 1, file);
     }
     free(outputs);
@@ -154,7 +158,7 @@ static int record(const struct options *options, const struct form_list *list) {
     driver_start();
     write_head(file);
     for (size_t i = 0; i < list->n; i++)
-        if (is_named(&list->form[i], options->only))
+        if (is_wanted(options, &list->form[i]))
             record_form(options, &list->form[i], file);
     return fclose(file) != 0;
 }
@@ -194,7 +198,7 @@ static const unsigned char *read_recorded(const unsigned char *at, struct record
 
 /* Returns the number of cases, or chunks of cases, that differ. */
 static unsigned count_different(const struct recorded *recorded, const uint32_t *outputs, unsigned n_cases,
-                                unsigned n_chunks, unsigned *first) {
+                                unsigned n_chunks, unsigned chunk, unsigned *first) {
     unsigned n_different = 0;
     size_t n_words = recorded->n_words;
     for (unsigned i = 0; i < n_cases; i++) {
@@ -203,10 +207,10 @@ static unsigned count_different(const struct recorded *recorded, const uint32_t 
             *first = i;
     }
     for (unsigned i = 0; i < n_chunks; i++) {
-        uint64_t expected, got = hash(0, outputs + i * CHUNK * n_words, CHUNK * n_words);
+        uint64_t expected, got = hash(0, outputs + i * chunk * n_words, chunk * n_words);
         memcpy(&expected, recorded->hash + 8 * i, sizeof expected);
         if (expected != got && n_different++ == 0)
-            *first = i * CHUNK;
+            *first = i * chunk;
     }
     return n_different;
 }
@@ -223,10 +227,10 @@ static bool check_form(const struct options *options, const struct form *form, c
     DRIVER_REQUIRE(cuModuleGetFunction(&function, module, "form0"));
     unsigned n_cases = recorded->n_cases < options->n_cases ? recorded->n_cases : options->n_cases;
     unsigned n_chunks = recorded->n_chunks < options->n_chunks ? recorded->n_chunks : options->n_chunks;
-    unsigned n = n_chunks * CHUNK > n_cases ? n_chunks * CHUNK : n_cases, first = 0;
+    unsigned chunk = form_chunk_cases(form), n = n_chunks * chunk > n_cases ? n_chunks * chunk : n_cases, first = 0;
     uint32_t *outputs = text_resize(NULL, (size_t)n * recorded->n_words * 4);
     run_cases(function, form, 0, n, outputs);
-    unsigned n_different = count_different(recorded, outputs, n_cases, n_chunks, &first);
+    unsigned n_different = count_different(recorded, outputs, n_cases, n_chunks, chunk, &first);
     if (n_different) {
         printf("different: %s (%u of %u cases and %u chunks), first case %u\n", form->text, n_different, n_cases,
                n_chunks, first);
@@ -285,7 +289,7 @@ static int check(const struct options *options, const struct form_list *list) {
     for (size_t i = 0; i < list->n; i++) {
         const struct form *form = &list->form[i];
         const struct recorded *answers = find_recorded(recorded, n_recorded, form->text);
-        if (!is_named(form, options->only) || (answers && !answers->is_given))
+        if (!is_wanted(options, form) || (answers && !answers->is_given))
             continue;
         if (!answers)
             printf("no answer recorded: %s\n", form->text);
@@ -303,11 +307,14 @@ static int check(const struct options *options, const struct form_list *list) {
 static void print_ptx(const char *name, const struct form_list *list) {
     struct text text = {0};
     unsigned n = 0;
-    kernel_add_header(&text);
     for (size_t i = 0; i < list->n; i++)
-        if (is_named(&list->form[i], name))
+        if (is_named(&list->form[i], name)) {
+            if (n == 0)
+                kernel_add_header(&text, &list->form[i]);
             kernel_add(&text, &list->form[i], n++);
-    fputs(text.data, stdout);
+        }
+    if (n > 0)
+        fputs(text.data, stdout);
     text_free(&text);
 }
 

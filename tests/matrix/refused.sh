@@ -23,4 +23,16 @@ for model in stack dwf tbc multi-pc mimd; do
     "$heddle" run attention -d "$model" --set matrix.rate=64 -q -- --code mma
 done
 "$heddle" run "${global[@]}" -d stack -q
+
+# wgmma: groups of four whole warps
+for program in gemm attention; do
+    "$heddle" run "$program" --functional -q -- --code groups
+    for model in stack barriers; do
+        "$heddle" run "$program" -m h200 -d "$model" -q -- --code groups
+    done
+    for model in multi-pc dwf mimd odgs tbc dws slip; do
+        refuses "wgmma.mma_async" "$heddle" run "$program" -m h200 -d "$model" -q -- --code groups
+    done
+done
+refuses "shared memory" "$heddle" run gemm -m gtx480 -q -- --code groups
 refuses "wmma" "$heddle" run "${global[@]}" -d multi-pc -q

@@ -365,7 +365,7 @@ static exec_act_fn *select(const struct exec_insn *insn, const struct ptx_instru
     case PTX_OP_COND_ACC:
         return accumulate;
     default:
-        if (insn->kind != EXEC_KIND_WARP_MEMORY || !source->matrix)
+        if (insn->kind != EXEC_KIND_WARP_MEMORY || !source->matrix || insn->opcode == PTX_OP_WGMMA)
             return NULL;
         return source->matrix->action == PTX_MATRIX_STORE || insn->opcode == PTX_OP_STMATRIX ? store_matrix
                                                                                              : load_matrix;

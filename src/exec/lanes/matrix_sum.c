@@ -16,7 +16,7 @@ static void find_top(const struct exec_sum *sum, int32_t *top) {
     memcpy(top, t, sizeof t);
 }
 
-/* Products are less than 2^(EXEC_SUM_FRACTION + 2) after alignment, so 16 of them fit. */
+/* Products are less than 2^(fraction + 2) after alignment: 16 of them fit, with a smaller fraction 32. */
 static void add_products(const struct exec_sum *sum, const int32_t *top, int32_t *total) {
     int32_t t[EXEC_SUM_COLUMNS] = {0};
     for (unsigned x = 0; x < sum->n_terms; x++) {
@@ -42,7 +42,7 @@ void EXEC_NAME(exec_sum_products)(struct exec_sum *sum) {
         int32_t term = (int32_t)((uint32_t)sum->c_magnitude[j] << sum->addend_shift >> (distance < 31 ? distance : 31));
         int64_t total = (int64_t)products[j] + ((term ^ sum->c_sign[j]) - sum->c_sign[j]);
         int32_t exponent = top[j] < -900 ? -900 : top[j]; /* without a term the sum is zero */
-        uint64_t scale = (uint64_t)(exponent - EXEC_SUM_FRACTION + 1023) << 52;
+        uint64_t scale = (uint64_t)(exponent - sum->fraction + 1023) << 52;
         double factor;
         memcpy(&factor, &scale, sizeof factor);
         sum->result[j] = (double)total * factor;

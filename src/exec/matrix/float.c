@@ -5,13 +5,17 @@
  * and zeros have none. The sum is exact again, and is then cut off to f32 or rounded to the nearest f16. In longer sums
  * each group's sum is the next group's addend. Factors of 8 bits are converted to f16 and take two groups: the lower
  * two of each four neighbours along k, then the upper two. These groups start from zero, and C is added at the end,
- * rounded to nearest. */
+ * rounded to nearest.
+ *
+ * wgmma sums as mma does, except that factors of 8 bits keep their own format: their 32 products and the addend become
+ * one sum, of which WGMMA_SMALL_FRACTION bits are kept below the largest exponent and, in f32, below the leading bit of
+ * the result. */
 #include <math.h>
 
 #include "exec/float_bits.h"
 #include "exec/matrix/matrix.h"
 
-enum { MAX_K = 64, MAX_LINES = 32, F16_NAN = 0x7fff, F32_NAN = 0x7fffffff };
+enum { MAX_K = 64, MAX_LINES = 32, F16_NAN = 0x7fff, F32_NAN = 0x7fffffff, WGMMA_SMALL_FRACTION = 13 };
 
 enum class { CLASS_FINITE, CLASS_INFINITE, CLASS_NAN };
 
@@ -19,7 +23,15 @@ struct format {
     unsigned exponent_bits, mantissa_bits;
 };
 
-static struct format format_of(enum ptx_element element) {
+/* e4m3 has no infinities. It is NaN only if all bits but the sign are ones. */
+static const struct format e4m3 = {4, 3}, e5m2 = {5, 2};
+
+/* Returns the format in which an element is multiplied; `is_own` if 8-bit formats are multiplied as they are. */
+static struct format format_of(enum ptx_element element, bool is_own) {
+    if (is_own && element == PTX_ELEMENT_E4M3)
+        return e4m3;
+    if (is_own && element == PTX_ELEMENT_E5M2)
+        return e5m2;
     switch (element) {
     case PTX_ELEMENT_BF16:
         return (struct format){8, 7};
@@ -34,7 +46,6 @@ static struct format format_of(enum ptx_element element) {
 
 /* --- numbers --- */
 
-/* e4m3 has no infinities. It is NaN only if all bits but the sign are ones. */
 static uint32_t half_of_e4m3(uint32_t bits) {
     uint32_t sign = (bits & 0x80) << 8, exponent = bits >> 3 & 15, mantissa = bits & 7;
     if ((bits & 0x7f) == 0x7f)
@@ -66,6 +77,10 @@ static uint32_t element_bits(const unsigned char *line, enum ptx_element element
 static enum class class_of(struct format format, uint32_t bits) {
     uint32_t infinity = ((1u << format.exponent_bits) - 1) << format.mantissa_bits;
     uint32_t magnitude = bits & ((1u << (format.exponent_bits + format.mantissa_bits)) - 1);
+    if (format.mantissa_bits == 3) /* e4m3 */
+            return magnitude == 0x7f
+        ? CLASS_NAN
+        : CLASS_FINITE;
     return magnitude > infinity    ? CLASS_NAN
            : magnitude == infinity ? CLASS_INFINITE
                                    : CLASS_FINITE;
@@ -84,8 +99,8 @@ static struct exec_number number_of(struct format format, uint32_t bits) {
 
 /* --- results --- */
 
-/* Cuts off to f32. Numbers that are too large become infinite. */
-static uint32_t cut_to_single(double value) {
+/* Cuts off to f32, and the lowest bits of that too. Numbers that are too large become infinite. */
+static uint32_t cut_to_single(double value, unsigned n_lowest) {
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
     uint32_t sign = (uint32_t)(bits >> 32) & 0x80000000u;
@@ -93,8 +108,8 @@ static uint32_t cut_to_single(double value) {
     if (magnitude >= 0x1p128)
         return sign | 0x7f800000u;
     if (magnitude >= 0x1p-126)
-        return sign | (uint32_t)((bits << 1 >> 30) - ((1023ull - 127) << 23));
-    uint32_t subnormal = (uint32_t)(magnitude * 0x1p149);
+        return sign | (uint32_t)((bits << 1 >> 30) - ((1023ull - 127) << 23)) >> n_lowest << n_lowest;
+    uint32_t subnormal = (uint32_t)(magnitude * 0x1p149) >> n_lowest << n_lowest;
     return subnormal ? sign | subnormal : 0; /* a zero result has no sign */
 }
 
@@ -117,7 +132,8 @@ static uint32_t round_to_half(double value) {
 
 /* The factors as numbers. B is stored by rows here, so that the columns of a term are neighbours. */
 struct factors {
-    struct format format; /* of both */
+    struct format a_format, b_format;
+    bool is_own; /* 8-bit factors in their own format */
     struct exec_number a[MAX_LINES][MAX_K];
     int32_t b_magnitude[MAX_K][MAX_LINES], b_exponent[MAX_K][MAX_LINES], b_sign[MAX_K][MAX_LINES];
     uint8_t a_class[MAX_LINES][MAX_K], b_class[MAX_K][MAX_LINES]; /* valid if has_special */
@@ -125,27 +141,29 @@ struct factors {
     unsigned a_k; /* of A; half of k if it is sparse */
 };
 
-static void read_factors(const struct exec_matrix *matrix, const unsigned char *a, const unsigned char *b,
-                         struct factors *factors) {
+static void read_factors(const struct exec_matrix *matrix, const struct exec_dense *dense, struct factors *factors) {
     enum ptx_element a_element = matrix->element[PTX_MATRIX_A], b_element = matrix->element[PTX_MATRIX_B];
     unsigned a_bytes = factors->a_k * ptx_element_bits(a_element) / 8,
              b_bytes = matrix->k * ptx_element_bits(b_element) / 8;
-    struct format format = factors->format = format_of(a_element);
+    struct format a_format = factors->a_format = format_of(a_element, factors->is_own),
+                  b_format = factors->b_format = format_of(b_element, factors->is_own);
     unsigned special = 0;
     for (unsigned i = 0; i < matrix->m; i++)
         for (unsigned x = 0; x < factors->a_k; x++) {
-            uint32_t bits = element_bits(a + i * a_bytes, a_element, x);
-            factors->a[i][x] = number_of(format, bits);
-            special |= factors->a_class[i][x] = (uint8_t)class_of(format, bits);
+            const unsigned char *line = dense->a + i * a_bytes;
+            uint32_t bits = factors->is_own ? line[x] : element_bits(line, a_element, x);
+            factors->a[i][x] = number_of(a_format, bits);
+            special |= factors->a_class[i][x] = (uint8_t)class_of(a_format, bits);
         }
-    for (unsigned j = 0; j < matrix->n; j++)
+    for (unsigned j = 0; j < dense->n; j++)
         for (unsigned x = 0; x < matrix->k; x++) {
-            uint32_t bits = element_bits(b + j * b_bytes, b_element, x);
-            struct exec_number number = number_of(format, bits);
+            const unsigned char *line = dense->b + j * b_bytes;
+            uint32_t bits = factors->is_own ? line[x] : element_bits(line, b_element, x);
+            struct exec_number number = number_of(b_format, bits);
             factors->b_magnitude[x][j] = number.magnitude;
             factors->b_exponent[x][j] = number.exponent;
             factors->b_sign[x][j] = number.sign;
-            special |= factors->b_class[x][j] = (uint8_t)class_of(format, bits);
+            special |= factors->b_class[x][j] = (uint8_t)class_of(b_format, bits);
         }
     factors->has_special = special;
 }
@@ -187,9 +205,13 @@ static uint32_t special_sum(const struct factors *factors, const struct order *o
 /* Adds the groups of a row's terms to eight addends, which are in the format of the sum. */
 static void sum_groups(const struct exec_matrix *matrix, const struct factors *factors, const struct order *order,
                        unsigned i, unsigned first, struct format format, uint32_t *sums) {
-    struct exec_sum sum = {.product_shift = EXEC_SUM_FRACTION - 2 * factors->format.mantissa_bits,
-                           .addend_shift = EXEC_SUM_FRACTION - format.mantissa_bits};
     bool is_half = format.mantissa_bits == 10;
+    unsigned fraction = factors->is_own ? WGMMA_SMALL_FRACTION : EXEC_SUM_FRACTION;
+    unsigned lost = format.mantissa_bits > fraction ? format.mantissa_bits - fraction : 0; /* bits of an addend */
+    struct exec_sum sum = {.fraction = (int32_t)fraction,
+                           .product_shift =
+                               fraction - factors->a_format.mantissa_bits - factors->b_format.mantissa_bits,
+                           .addend_shift = fraction + lost - format.mantissa_bits};
     for (unsigned x = 0; x < order->n; x += order->group) {
         sum.n_terms = order->group;
         for (unsigned y = 0; y < sum.n_terms; y++) {
@@ -200,7 +222,7 @@ static void sum_groups(const struct exec_matrix *matrix, const struct factors *f
         }
         for (unsigned j = 0; j < EXEC_SUM_COLUMNS; j++) {
             struct exec_number addend = number_of(format, sums[j]);
-            sum.c_magnitude[j] = addend.magnitude;
+            sum.c_magnitude[j] = addend.magnitude >> lost;
             sum.c_exponent[j] = addend.exponent;
             sum.c_sign[j] = addend.sign;
         }
@@ -208,12 +230,17 @@ static void sum_groups(const struct exec_matrix *matrix, const struct factors *f
         for (unsigned j = 0; j < EXEC_SUM_COLUMNS; j++) {
             bool is_special = factors->has_special || class_of(format, sums[j]) != CLASS_FINITE;
             uint32_t special = is_special ? special_sum(factors, order, x, i, first + j, sums[j], format) : 0;
-            sums[j] = special ? special : is_half ? round_to_half(sum.result[j]) : cut_to_single(sum.result[j]);
+            sums[j] = special ? special : is_half ? round_to_half(sum.result[j]) : cut_to_single(sum.result[j], lost);
         }
     }
 }
 
 static bool is_small(enum ptx_element element) { return element == PTX_ELEMENT_E4M3 || element == PTX_ELEMENT_E5M2; }
+
+/* Returns whether 8-bit factors are multiplied in their own format. */
+static bool is_own_format(const struct exec_matrix *matrix) {
+    return matrix->insn->opcode == PTX_OP_WGMMA && is_small(matrix->element[PTX_MATRIX_A]);
+}
 
 static void set_order(const struct exec_matrix *matrix, unsigned k, struct order *order) {
     unsigned n = 0;
@@ -221,7 +248,9 @@ static void set_order(const struct exec_matrix *matrix, unsigned k, struct order
     order->group = k < EXEC_SUM_TERMS ? k : EXEC_SUM_TERMS;
     if (matrix->insn->opcode == PTX_OP_WMMA && matrix->element[PTX_MATRIX_A] == PTX_ELEMENT_TF32)
         order->group = 4;
-    if (!is_small(matrix->element[PTX_MATRIX_A])) {
+    if (is_own_format(matrix))
+        order->group = k;
+    if (is_own_format(matrix) || !is_small(matrix->element[PTX_MATRIX_A])) {
         for (unsigned x = 0; x < k; x++)
             order->a[x] = order->b[x] = (uint8_t)x;
         return;
@@ -265,9 +294,9 @@ static uint32_t add_rounded(uint32_t x, uint32_t y, bool is_half) {
 static void multiply_row(const struct exec_matrix *matrix, const struct factors *factors, const struct order *order,
                          unsigned i, unsigned first, const unsigned char *c, unsigned char *d) {
     bool is_half = matrix->element[PTX_MATRIX_D] == PTX_ELEMENT_F16,
-         adds_later = is_small(matrix->element[PTX_MATRIX_A]);
+         adds_later = is_small(matrix->element[PTX_MATRIX_A]) && !is_own_format(matrix);
     bool narrows = is_half && matrix->element[PTX_MATRIX_C] == PTX_ELEMENT_F32;
-    struct format format = format_of(narrows ? PTX_ELEMENT_F32 : matrix->element[PTX_MATRIX_D]);
+    struct format format = format_of(narrows ? PTX_ELEMENT_F32 : matrix->element[PTX_MATRIX_D], false);
     uint32_t addend[EXEC_SUM_COLUMNS], sums[EXEC_SUM_COLUMNS];
     for (unsigned j = 0; j < EXEC_SUM_COLUMNS; j++) {
         addend[j] = addend_bits(matrix, c, i * matrix->n + first + j, is_half && !narrows);
@@ -289,13 +318,14 @@ void exec_multiply_float(const struct exec_matrix *matrix, struct exec_dense *de
     bool is_sparse = matrix->insn->matrix->is_sparse;
     struct factors factors;
     struct order order;
+    factors.is_own = is_own_format(matrix);
     factors.a_k = is_sparse ? matrix->k / 2u : matrix->k;
     set_order(matrix, factors.a_k, &order);
-    read_factors(matrix, dense->a, dense->b, &factors);
+    read_factors(matrix, dense, &factors);
     for (unsigned i = 0; i < matrix->m; i++) {
         if (is_sparse)
             find_columns(matrix, dense, i, &order);
-        for (unsigned first = 0; first < matrix->n; first += EXEC_SUM_COLUMNS)
+        for (unsigned first = 0; first < dense->n; first += EXEC_SUM_COLUMNS)
             multiply_row(matrix, &factors, &order, i, first, dense->c, dense->d);
     }
 }

@@ -43,13 +43,13 @@ void exec_multiply_integer(const struct exec_matrix *matrix, struct exec_dense *
     unsigned a_k = is_sparse ? k / 2 : k, a_bytes = a_k * ptx_element_bits(matrix->element[PTX_MATRIX_A]) / 8,
              b_bytes = k * ptx_element_bits(matrix->element[PTX_MATRIX_B]) / 8;
     int32_t a[MAX_K], b[32][MAX_K];
-    for (unsigned j = 0; j < n; j++)
+    for (unsigned j = 0; j < dense->n; j++)
         unpack(dense->b + j * b_bytes, matrix->element[PTX_MATRIX_B], k, b[j]);
     for (unsigned i = 0; i < m; i++) {
         unpack(dense->a + i * a_bytes, matrix->element[PTX_MATRIX_A], a_k, a);
         if (is_sparse)
             spread(matrix, dense, i, a);
-        for (unsigned j = 0; j < n; j++) {
+        for (unsigned j = 0; j < dense->n; j++) {
             int32_t sum = 0; /* k products of at most 2^16 */
             for (unsigned x = 0; x < k; x++)
                 sum += a[x] * b[j][x];
@@ -64,7 +64,7 @@ void exec_multiply_bits(const struct exec_matrix *matrix, struct exec_dense *den
     unsigned m = matrix->m, n = matrix->n, words = matrix->k / 32;
     const uint32_t *a = (const uint32_t *)dense->a, *b = (const uint32_t *)dense->b, *c = (const uint32_t *)dense->c;
     for (unsigned i = 0; i < m; i++)
-        for (unsigned j = 0; j < n; j++) {
+        for (unsigned j = 0; j < dense->n; j++) {
             uint32_t sum = c[i * n + j];
             for (unsigned x = 0; x < words; x++) {
                 uint32_t p = a[i * words + x], q = b[j * words + x];

@@ -13,8 +13,8 @@ struct layout {
 /* mma.sync: the registers of A run down the rows first, then along k. */
 static const struct layout mma_a_16 = {"cde0", "ab123"}, mma_a_8 = {"cde", "ab012"};
 static const struct layout mma_b = {"ab012", "cde"};
-static const struct layout mma_c_16 = {"cde1", "0ab"}, mma_c_8 = {"cde", "0ab"};
-static const struct layout mma_c_16_pairs = {"cde0", "ab"};
+static const struct layout mma_c_16 = {"cde1", "0ab23"}, mma_c_8 = {"cde", "0ab"}; /* of wgmma: 8 columns, then more */
+static const struct layout mma_c_16_pairs = {"cde0", "ab12"};
 
 /* mma.sync.m8n8k4 of f16: lanes 4 i to 4 i + 3 and the same 16 higher hold matrix i. Cells are elements. */
 static const struct layout quad_a_row = {"abe", "01"}, quad_a_column = {"01e", "ab"};
@@ -54,7 +54,7 @@ static const struct layout *quad_layout(const struct ptx_matrix *matrix, enum pt
 static const struct layout *mma_layout(const struct ptx_matrix *matrix, enum ptx_matrix_role role, unsigned bits) {
     switch (role) {
     case PTX_MATRIX_A:
-        return matrix->m == 16 ? &mma_a_16 : &mma_a_8;
+        return matrix->m != 8 ? &mma_a_16 : &mma_a_8;
     case PTX_MATRIX_B:
         return &mma_b;
     default:
@@ -82,6 +82,8 @@ static const struct layout *wmma_layout(const struct ptx_matrix *matrix, enum pt
 struct exec_layout exec_matrix_layout(const struct ptx_instruction *insn, enum ptx_matrix_role role, uint16_t *place) {
     struct ptx_fragment fragment = ptx_matrix_fragment(insn, role);
     unsigned bits = ptx_element_bits(fragment.element);
+    if (insn->opcode == PTX_OP_WGMMA && role != PTX_MATRIX_A)
+        fragment.columns = EXEC_MATRIX_COLUMNS;
     bool is_wmma = insn->opcode == PTX_OP_WMMA, is_quad = fragment.n_matrices == 4, is_b = role == PTX_MATRIX_B;
     bool is_transposed = is_wmma && insn->matrix->n == 32 && role != PTX_MATRIX_A && !is_b;
     unsigned cell_bits = is_quad || is_transposed ? bits : fragment.register_bits, per_cell = cell_bits / bits;

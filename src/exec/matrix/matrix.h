@@ -9,10 +9,11 @@
 #include "exec/internal.h"
 #include "ptx/matrix.h"
 
-enum { EXEC_MATRIX_REGISTERS = 33, EXEC_MATRIX_BYTES = 2048 };
+enum { EXEC_MATRIX_REGISTERS = 136, EXEC_MATRIX_BYTES = 2048, EXEC_MATRIX_COLUMNS = 32 };
 
 /* Gathered matrices; elements of fewer than 8 bits are packed, first ones low. */
 struct exec_dense {
+    unsigned n; /* columns to compute, at most those of struct exec_matrix */
     _Alignas(64) unsigned char a[EXEC_MATRIX_BYTES], b[EXEC_MATRIX_BYTES], c[EXEC_MATRIX_BYTES], d[EXEC_MATRIX_BYTES];
     uint32_t metadata[EXEC_LANES];
 };
@@ -33,9 +34,19 @@ struct exec_layout {
     unsigned cell_bits, n_distinct;
 };
 
+/* What wgmma adds: its operands after D and A in registers. */
+struct exec_wgmma {
+    struct exec_operand descriptor[2]; /* of A and B */
+    struct exec_operand adds;          /* a predicate, if has_predicate */
+    bool has_predicate, adds_always;   /* otherwise D = A * B */
+    bool is_negated;                   /* the predicate */
+    bool a_is_shared, negates;         /* negates: the products */
+    bool transposes[2];
+};
+
 struct exec_matrix {
     const struct ptx_instruction *insn;
-    uint16_t m, n, k, n_matrices;
+    uint16_t m, n, k, n_matrices; /* of wgmma: of one warp, and as many columns as are computed at once */
     enum ptx_element element[PTX_N_MATRIX_ROLES];
     struct exec_fragment fragment[PTX_N_MATRIX_ROLES];
     exec_multiply_fn *multiply;
@@ -45,6 +56,7 @@ struct exec_matrix {
     uint8_t selector;                               /* of the lanes with the metadata */
     bool saturates, is_and;                         /* .satfinite; .and.popc */
     enum exec_rounding rounding;                    /* of f64 */
+    struct exec_wgmma wgmma;
 };
 
 /* layout.c: fills place, which has room for two cells of each register of 32 lanes. */
@@ -82,6 +94,12 @@ static inline const struct exec_matrix *exec_matrix_of(const struct exec_context
 static inline void *exec_matrix_lanes(const struct exec_context *cx, struct exec_operand operand) {
     return cx->row->base[operand.base] + operand.offset;
 }
+
+/* wgmma.c */
+void exec_matrix_multiply_group(struct exec_context *cx, const struct exec_operands *o);
+/* Returns the offset from the start of shared memory of 16 bytes of a matrix: elements along k of one line, or of a
+ * transposed matrix elements of 8 lines with one k. `line` is a row of A or a column of B. */
+uint32_t exec_descriptor_address(uint64_t descriptor, bool is_transposed, unsigned line, unsigned k_byte);
 
 /* Returns false after a fault if some lane of the row does not take part. */
 bool exec_matrix_is_whole(struct exec_context *cx, uint32_t mask);

@@ -68,6 +68,7 @@ void exec_matrix_multiply(struct exec_context *cx, const struct exec_operands *o
     struct exec_dense dense;
     if (!exec_matrix_is_whole(cx, o->mask))
         return;
+    dense.n = matrix->n;
     exec_matrix_gather(cx, matrix, &matrix->fragment[PTX_MATRIX_A], dense.a);
     exec_matrix_gather(cx, matrix, &matrix->fragment[PTX_MATRIX_B], dense.b);
     exec_matrix_gather(cx, matrix, &matrix->fragment[PTX_MATRIX_C], dense.c);

@@ -16,6 +16,7 @@ static struct exec_dense dense;
 /* m16n8 with k along both sides; all matrices are 0. */
 static struct exec_matrix matrix_of(unsigned k, enum ptx_element factors, enum ptx_element sums) {
     memset(&dense, 0, sizeof dense);
+    dense.n = 8;
     shape = (struct ptx_matrix){.k = (uint16_t)k};
     instruction = (struct ptx_instruction){.opcode = PTX_OP_MMA, .matrix = &shape};
     struct exec_matrix matrix = {.insn = &instruction, .m = 16, .n = 8, .k = (uint16_t)k};

@@ -6,11 +6,20 @@
 
 enum exec_kind exec_matrix_kind(const struct ptx_instruction *insn) {
     enum ptx_matrix_action action = insn->matrix->action;
+    if (action > PTX_MATRIX_MOVE)
+        return EXEC_KIND_CONTEXT; /* the timing model looks at these as it does at groups of copies */
+    if (insn->opcode == PTX_OP_WGMMA)
+        return EXEC_KIND_WARP_MEMORY;
     return action == PTX_MATRIX_LOAD || action == PTX_MATRIX_STORE ? EXEC_KIND_WARP_MEMORY : EXEC_KIND_WARP;
 }
 
+/* Fences, groups and waits: values are there when the product has executed. */
+static void order(struct exec_context *cx, const struct exec_operands *o) { (void)cx, (void)o; }
+
 exec_act_fn *exec_select_matrix(const struct ptx_instruction *insn) {
     bool is_wmma = insn->opcode == PTX_OP_WMMA;
+    if (insn->opcode == PTX_OP_WGMMA)
+        return insn->matrix->action == PTX_MATRIX_MULTIPLY ? exec_matrix_multiply_group : order;
     switch (insn->matrix->action) {
     case PTX_MATRIX_LOAD:
         return is_wmma ? exec_matrix_load : exec_matrix_load_rows;
@@ -61,8 +70,8 @@ static void add_fragment(struct exec_linker *linker, uint32_t function_number, u
         (uint8_t)add_registers(linker, function_number, &matrix->insn->operand[k], ptx_fragment_type(&shape), matrix);
     if (matrix->insn->matrix->k == 0) /* ldmatrix, stmatrix, movmatrix find their own places */
         return;
-    uint16_t *place =
-        base_arena_alloc_array(linker->arena, (size_t)shape.n_registers * EXEC_LANES * 2, sizeof *place, 64);
+    size_t n_places = (size_t)shape.n_registers * EXEC_LANES * 2, n_least = (size_t)matrix->m * EXEC_MATRIX_COLUMNS;
+    uint16_t *place = base_arena_alloc_array(linker->arena, n_places > n_least ? n_places : n_least, sizeof *place, 64);
     struct exec_layout layout = exec_matrix_layout(matrix->insn, role, place);
     fragment->cell_bits = (uint8_t)layout.cell_bits;
     fragment->n_distinct = (uint8_t)layout.n_distinct;
@@ -86,9 +95,56 @@ static void set_access(const struct ptx_instruction *insn, struct exec_insn *out
     out->access.n = (uint8_t)(bytes < 16 ? bytes / out->access.bytes : 2);
 }
 
+static struct exec_operand value_operand(struct exec_linker *linker, uint32_t function_number,
+                                         const struct ptx_operand *operand, enum ptx_type type) {
+    const struct exec_flat_operand flat = {operand, type, EXEC_FLAT_PLAIN};
+    return exec_value_operand(linker, function_number, &flat);
+}
+
+static bool is_minus_one(const struct ptx_instruction *insn, unsigned k) {
+    return k && (int64_t)insn->operand[k].value == -1;
+}
+
+/* D is C too. A is in registers, or like B in shared memory. */
+static void link_wgmma(struct exec_linker *linker, uint32_t function_number, const struct ptx_instruction *insn,
+                       struct exec_matrix *matrix) {
+    struct ptx_wgmma_operands at = ptx_wgmma_operands(insn);
+    struct exec_wgmma *wgmma = &matrix->wgmma;
+    const struct ptx_operand *adds = &insn->operand[at.adds];
+    matrix->m = insn->matrix->m / 4;
+    matrix->n = EXEC_MATRIX_COLUMNS;
+    add_fragment(linker, function_number, 0, PTX_MATRIX_D, matrix);
+    matrix->fragment[PTX_MATRIX_C] = matrix->fragment[PTX_MATRIX_D];
+    matrix->element[PTX_MATRIX_C] = matrix->element[PTX_MATRIX_D];
+    matrix->element[PTX_MATRIX_A] = ptx_matrix_fragment(insn, PTX_MATRIX_A).element;
+    matrix->element[PTX_MATRIX_B] = ptx_matrix_fragment(insn, PTX_MATRIX_B).element;
+    wgmma->a_is_shared = insn->operand[1].kind != PTX_OPERAND_VECTOR;
+    if (wgmma->a_is_shared)
+        wgmma->descriptor[0] = value_operand(linker, function_number, &insn->operand[1], PTX_B64);
+    else
+        add_fragment(linker, function_number, 1, PTX_MATRIX_A, matrix);
+    wgmma->descriptor[1] = value_operand(linker, function_number, &insn->operand[2], PTX_B64);
+    wgmma->has_predicate = adds->kind != PTX_OPERAND_INTEGER;
+    wgmma->is_negated = adds->is_negated;
+    wgmma->adds_always = !wgmma->has_predicate && adds->value;
+    if (wgmma->has_predicate)
+        wgmma->adds = value_operand(linker, function_number, adds, PTX_PRED);
+    wgmma->negates = is_minus_one(insn, at.negates_a) != is_minus_one(insn, at.negates_b);
+    wgmma->transposes[0] = at.transposes_a && insn->operand[at.transposes_a].value;
+    wgmma->transposes[1] = at.transposes_b && insn->operand[at.transposes_b].value;
+    if (insn->matrix->is_sparse) {
+        add_registers(linker, function_number, &insn->operand[at.metadata], PTX_B32, matrix);
+        matrix->selector = (uint8_t)insn->operand[at.selector].value;
+    }
+}
+
 void exec_link_matrix(struct exec_linker *linker, uint32_t function_number, const struct ptx_instruction *insn,
                       struct exec_insn *out) {
     struct exec_program *program = linker->program;
+    if (insn->opcode == PTX_OP_WGMMA) /* the memory system does not see it */
+        out->access = (struct exec_access){.space = PTX_SPACE_REG, .bytes = 1, .n = 1};
+    if (insn->matrix->action > PTX_MATRIX_MOVE)
+        return;
     struct exec_matrix *matrix = BASE_ARENA_NEW(linker->arena, struct exec_matrix);
     enum ptx_matrix_action action = insn->matrix->action;
     *matrix = (struct exec_matrix){.insn = insn,
@@ -98,25 +154,29 @@ void exec_link_matrix(struct exec_linker *linker, uint32_t function_number, cons
                                    .saturates = ptx_has(insn, PTX_MOD_SATFINITE),
                                    .is_and = ptx_has(insn, PTX_MOD_AND),
                                    .rounding = rounding_of(insn)};
-    if (action == PTX_MATRIX_MULTIPLY) {
+    if (insn->opcode == PTX_OP_WGMMA) {
+        link_wgmma(linker, function_number, insn, matrix);
+    } else if (action == PTX_MATRIX_MULTIPLY) {
         for (unsigned k = 0; k < PTX_N_MATRIX_ROLES; k++)
             add_fragment(linker, function_number, k, (enum ptx_matrix_role)k, matrix);
+    } else {
+        add_fragment(linker, function_number, action == PTX_MATRIX_STORE ? 1 : 0, insn->matrix->role, matrix);
+    }
+    if (action == PTX_MATRIX_MULTIPLY) {
         matrix->n_matrices = (uint16_t)ptx_matrix_fragment(insn, PTX_MATRIX_A).n_matrices;
         matrix->multiply =
             matrix->n_matrices == 4 ? exec_multiply_quads : select_multiplication(matrix->element[PTX_MATRIX_A]);
         matrix->sum_products = exec_level_table()->sum_products;
         if (!program->first_multiplication)
             program->first_multiplication = insn;
-    } else {
-        add_fragment(linker, function_number, action == PTX_MATRIX_STORE ? 1 : 0, insn->matrix->role, matrix);
     }
-    if (insn->matrix->is_sparse) {
+    if (insn->matrix->is_sparse && insn->opcode != PTX_OP_WGMMA) {
         add_registers(linker, function_number, &insn->operand[4], PTX_B32, matrix);
         matrix->selector = (uint8_t)insn->operand[5].value;
     }
     if (action == PTX_MATRIX_MOVE)
         add_registers(linker, function_number, &insn->operand[1], PTX_B32, matrix);
-    if (out->kind == EXEC_KIND_WARP_MEMORY)
+    if (out->kind == EXEC_KIND_WARP_MEMORY && insn->opcode != PTX_OP_WGMMA)
         set_access(insn, out);
     out->matrix = program->n_matrices;
     program->matrix[program->n_matrices++] = matrix;

@@ -8,6 +8,7 @@
 #include "exec/lanes/imm.h"
 #include "exec/memory/combine.h"
 #include "exec/program/link.h"
+#include "ptx/matrix.h"
 
 static bool has_no_destination(const struct ptx_instruction *insn) {
     switch (insn->opcode) {
@@ -160,6 +161,10 @@ static bool is_predicate_logic(const struct ptx_instruction *insn) {
 
 /* Only an access has operands here, its address and pitch. matrix/select.c handles the fragments. */
 static void flatten_matrix(const struct ptx_instruction *insn, struct exec_flat *flat) {
+    if (insn->matrix->action == PTX_MATRIX_WAIT)
+        flat->imm = (uint32_t)insn->operand[0].value;
+    if (insn->opcode == PTX_OP_WGMMA)
+        return;
     if (exec_matrix_kind(insn) != EXEC_KIND_WARP_MEMORY)
         return;
     for (unsigned k = 0; k < insn->n_operands; k++)

@@ -50,6 +50,8 @@ static bool writes_first_operand(const struct ptx_instruction *instruction) {
     case PTX_OP_BAR:
     case PTX_OP_BARRIER:
         return ptx_has(instruction, PTX_MOD_RED);
+    case PTX_OP_WGMMA:
+        return instruction->matrix->action == PTX_MATRIX_MULTIPLY;
     case PTX_OP_WMMA:
         return instruction->matrix->action != PTX_MATRIX_STORE;
     default:

@@ -19,3 +19,7 @@ bool ptx_check_registers(struct ptx_check *check, struct ptx_operand *operand, e
                          bool is_destination);
 /* matrix.c: checks the current instruction, a matrix instruction. */
 bool ptx_check_matrix(struct ptx_check *check);
+/* wgmma.c: checks the current instruction, a wgmma. */
+bool ptx_check_wgmma(struct ptx_check *check);
+/* matrix.c: returns the number of values of a sparse multiplication's selector. */
+unsigned ptx_matrix_selectors(const struct ptx_matrix *matrix);

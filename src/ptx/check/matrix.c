@@ -86,7 +86,7 @@ static bool check_suffixes(struct ptx_check *check, const struct multiplication 
 
 /* Returns the number of values of a sparse multiplication's selector: the metadata come from one lane of four, two or
  * all of them. */
-static unsigned selectors(const struct ptx_matrix *matrix) {
+unsigned ptx_matrix_selectors(const struct ptx_matrix *matrix) {
     unsigned bits = ptx_element_bits(matrix->element[1]), bytes_of_row = matrix->k * bits / 8;
     return bits >= 16 ? (bytes_of_row == 32 ? 4 : 2) : bits == 8 ? (matrix->k == 32 ? 2 : 1) : matrix->k == 64 ? 2 : 1;
 }
@@ -124,7 +124,7 @@ static bool check_multiplication(struct ptx_check *check) {
     if (!matrix->is_sparse)
         return true;
     const struct ptx_operand *selector = &check->instruction->operand[5];
-    if (selector->kind != PTX_OPERAND_INTEGER || selector->value >= selectors(matrix))
+    if (selector->kind != PTX_OPERAND_INTEGER || selector->value >= ptx_matrix_selectors(matrix))
         return fail(check, "needs a selector that is a constant and small enough for its shape");
     return ptx_check_registers(check, &check->instruction->operand[4], PTX_B32, 1, false);
 }
@@ -183,6 +183,10 @@ bool ptx_check_matrix(struct ptx_check *check) {
         ptx_has(instruction, PTX_MOD_ALIGNED) || instruction->opcode == PTX_OP_WMMA; /* PTX 6.0 had none */
     if (!ptx_has(instruction, PTX_MOD_SYNC) || !is_aligned)
         return fail(check, "needs .sync.aligned");
+    if (instruction->opcode == PTX_OP_WGMMA)
+        return ptx_check_wgmma(check);
+    if (instruction->matrix->is_async || instruction->matrix->action > PTX_MATRIX_MOVE)
+        return fail(check, "does not exist: only wgmma is asynchronous");
     if (instruction->opcode != PTX_OP_WMMA && instruction->opcode != PTX_OP_MMA)
         return check_move(check);
     return instruction->matrix->action == PTX_MATRIX_MULTIPLY ? check_multiplication(check) : check_access(check);

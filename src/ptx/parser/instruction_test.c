@@ -122,10 +122,10 @@ static void registers_of_128_bits_are_two_halves(void **state) {
 
 static void unsupported_instructions_parse_and_are_marked(void **state) {
     (void)state;
-    struct ptx_module *module =
-        fixture_body("wgmma.fence.sync.aligned;\nistypep.texref %p1, %rd1;\ncvt.rn.satfinite.e2m1x2.f32 %h1, %f1, "
-                     "%f2;\nadd.f32 %f1, "
-                     "%f2, %f3;\ntld4.r.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f1, %f2}];");
+    struct ptx_module *module = fixture_body(
+        "tcgen05.fence::before_thread_sync;\nistypep.texref %p1, %rd1;\ncvt.rn.satfinite.e2m1x2.f32 %h1, %f1, "
+        "%f2;\nadd.f32 %f1, "
+        "%f2, %f3;\ntld4.r.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f1, %f2}];");
     assert_false(ptx_instruction_is_supported(fixture_instruction(module, 0)));
     assert_false(ptx_instruction_is_supported(fixture_instruction(module, 1)));
     assert_false(ptx_instruction_is_supported(fixture_instruction(module, 2)));

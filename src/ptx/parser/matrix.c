@@ -44,8 +44,11 @@ static bool parse_layout(const char *text, struct ptx_matrix *matrix) {
 }
 
 static bool parse_word(const char *text, struct ptx_matrix *matrix) {
-    static const char *const words[] = {
-        "d", "a", "b", "c", "mma", "load", "store", "x1", "x2", "x4", "sp", "sp::ordered_metadata", "trans"};
+    static const char *const words[] = {"d",         "a",         "b",     "c",
+                                        "mma",       "load",      "store", "x1",
+                                        "x2",        "x4",        "sp",    "sp::ordered_metadata",
+                                        "trans",     "mma_async", "fence", "commit_group",
+                                        "wait_group"};
     unsigned i = 0;
     while (i < sizeof words / sizeof *words && strcmp(text, words[i]) != 0)
         i++;
@@ -76,6 +79,18 @@ static bool parse_word(const char *text, struct ptx_matrix *matrix) {
         return true;
     case 12:
         matrix->is_transposed = true;
+        return true;
+    case 13:
+        matrix->is_async = true;
+        return true;
+    case 14:
+        matrix->action = PTX_MATRIX_FENCE;
+        return true;
+    case 15:
+        matrix->action = PTX_MATRIX_COMMIT;
+        return true;
+    case 16:
+        matrix->action = PTX_MATRIX_WAIT;
         return true;
     default:
         return false;

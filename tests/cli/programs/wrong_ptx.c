@@ -10,7 +10,7 @@
 static const char right[] = HEAD ".visible .entry k(.param .u64 p) {\n.reg .b64 %d<2>;\nld.param.u64 %d1, [p];\n"
                                  "st.global.u32 [%d1], 7;\nret;\n}\n";
 static const char wrong[] = HEAD ".visible .entry k() {\nfrobnicate.u32;\nret;\n}\n";
-static const char lacking[] = HEAD ".visible .entry k() {\nwgmma.fence.sync.aligned;\nret;\n}\n";
+static const char lacking[] = HEAD ".visible .entry k() {\ntcgen05.fence::before_thread_sync;\nret;\n}\n";
 static const char later[] = ".version 12.0\n.target sm_90\n.address_size 64\n.visible .entry k() {\nret;\n}\n";
 
 int main(int argc, char **argv) {
