@@ -1,13 +1,13 @@
 // attention: softmax(Q K^T / sqrt(d)) V of one head. The reference computes in double precision with the whole row of
 // scores. The kernel sums in another order, in single precision, hence the tolerance. With matrix instructions the
 // weights, and so the result, have half precision, 11 bits.
-#include "../common/workload.h"
+#include "attention.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEPTH = 32, THREADS = 64, STEPS = 256 };
+enum { DEPTH = 32, THREADS = 64 };
 
 static const struct workload_info info = {
     .name = "attention",
@@ -15,7 +15,11 @@ static const struct workload_info info = {
     .sizes = {"128 rows of 32", "512 rows of 32", "1024 rows of 32"},
     .blocks_fixed = "a block has 64 rows",
     .threads_fixed = "a block has 64 rows",
-    .options = {{"--code", "WHICH", "plain (default), or mma: in half precision, with matrix instructions", 0, 0}},
+    .options =
+        {{"--code", "WHICH",
+          "plain (default); mma: in half precision, with matrix instructions; groups: with wgmma, by producer and "
+          "consumer warps, 1 head of 128 rows of 64, 4 of 512, or 16 of 1024",
+          0, 0}},
 };
 
 static bool uses_matrices(const struct workload *w) {
@@ -24,26 +28,26 @@ static bool uses_matrices(const struct workload *w) {
         return false;
     if (strcmp(code, "mma") == 0)
         return true;
-    workload_usage_error(w, "--code is plain or mma, not '%s'", code);
+    workload_usage_error(w, "--code is plain, mma or groups, not '%s'", code);
 }
 
-// Returns the half-precision bits of a multiple of 1 / STEPS below 2.
-static uint16_t encode(float value) {
-    unsigned magnitude = (unsigned)fabsf(value * STEPS);
+// Returns the half-precision bits of a multiple of 1 / ATTENTION_STEPS below 2.
+uint16_t attention_encode(float value) {
+    unsigned magnitude = (unsigned)fabsf(value * ATTENTION_STEPS);
     if (magnitude == 0)
         return 0;
     unsigned exponent = 31u - (unsigned)__builtin_clz(magnitude);
     return (uint16_t)((value < 0 ? 0x8000u : 0) | (exponent + 15 - 8) << 10 | ((magnitude << (10 - exponent)) & 0x3ff));
 }
 
-// Uploads as it is, or rounds to multiples of 1 / STEPS, here too, and uploads in half precision.
+// Uploads as it is, or rounds to multiples of 1 / ATTENTION_STEPS, here too, and uploads in half precision.
 static CUdeviceptr upload(struct workload *w, float *matrix, size_t count, bool is_half) {
     if (!is_half)
         return workload_upload(w, matrix, count * sizeof *matrix);
     uint16_t *half = workload_array(w, count, sizeof *half);
     for (size_t i = 0; i < count; i++) {
-        matrix[i] = truncf(matrix[i] * STEPS * 0.99f) / STEPS;
-        half[i] = encode(matrix[i]);
+        matrix[i] = truncf(matrix[i] * ATTENTION_STEPS * 0.99f) / ATTENTION_STEPS;
+        half[i] = attention_encode(matrix[i]);
     }
     CUdeviceptr pointer = workload_upload(w, half, count * sizeof *half);
     free(half);
@@ -81,6 +85,8 @@ static float random_element(struct workload *w) { return (float)workload_random(
 int main(int argc, char **argv) {
     struct workload w;
     workload_start(&w, &info, argc, argv);
+    if (w.option[0].text && strcmp(w.option[0].text, "groups") == 0)
+        return attention_run_groups(&w);
     bool is_half = uses_matrices(&w);
     const char *kernel = is_half ? "attention_mma" : "attention";
     int n = (int)workload_pick(&w, 128, 512, 1024);

@@ -233,11 +233,11 @@ static void check_shape(const struct workload *w) {
 }
 
 // Prints the driver's log about refused PTX, which says more than the error code.
-static void load_module(struct workload *w) {
+void workload_load(struct workload *w, const char *text) {
     char log[4096] = "";
     CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
     void *values[] = {log, (void *)(uintptr_t)sizeof log};
-    CUresult result = cuModuleLoadDataEx(&w->module, workload_ptx, 2, options, values);
+    CUresult result = cuModuleLoadDataEx(&w->module, text, 2, options, values);
     if (result != CUDA_SUCCESS && log[0])
         fprintf(stderr, "%s: %s\n", w->info->name, log);
     workload_cuda_check(w, result, "cuModuleLoadDataEx(", __FILE__, __LINE__);
@@ -252,7 +252,7 @@ void workload_start(struct workload *w, const struct workload_info *info, int ar
     check_shape(w);
     WORKLOAD_CUDA(w, cuDevicePrimaryCtxRetain(&context, w->device));
     WORKLOAD_CUDA(w, cuCtxSetCurrent(context));
-    load_module(w);
+    workload_load(w, workload_ptx);
 }
 
 unsigned workload_pick(const struct workload *w, unsigned small, unsigned medium, unsigned paper) {
@@ -329,10 +329,17 @@ void workload_set_variable(const struct workload *w, const char *name, const voi
 // The kernels count threads and strides in ints; a grid beyond this many threads would overflow them.
 enum { MOST_THREADS = 1 << 29 };
 
+// A kernel gets more shared memory than usual only if it asks for it.
+static unsigned most_shared_bytes_on_request(const struct workload *w) {
+    return device_attribute(w, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+}
+
 static void check_launch(const struct workload *w, struct workload_grid grid) {
     unsigned block = grid.threads_x * grid.threads_y;
     unsigned long long threads = (unsigned long long)grid.blocks_x * grid.blocks_y * block;
     unsigned most_shared = workload_most_shared_bytes(w);
+    if (grid.dynamic_shared_bytes > most_shared)
+        most_shared = most_shared_bytes_on_request(w);
     if (threads > MOST_THREADS)
         workload_usage_error(w, "the grid has %llu threads, at most %d are supported: use fewer --blocks", threads,
                              MOST_THREADS);
@@ -347,6 +354,9 @@ void workload_launch(const struct workload *w, const char *kernel, struct worklo
     CUfunction function;
     check_launch(w, grid);
     WORKLOAD_CUDA(w, cuModuleGetFunction(&function, w->module, kernel));
+    if (grid.dynamic_shared_bytes > workload_most_shared_bytes(w))
+        WORKLOAD_CUDA(w, cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                            (int)grid.dynamic_shared_bytes));
     WORKLOAD_CUDA(w, cuLaunchKernel(function, grid.blocks_x, grid.blocks_y, 1, grid.threads_x, grid.threads_y, 1,
                                     grid.dynamic_shared_bytes, NULL, arguments, NULL));
     WORKLOAD_CUDA(w, cuCtxSynchronize());

@@ -55,6 +55,9 @@ extern const char workload_ptx[];
 // Reads the command line, opens device 0 and loads the PTX. Ends the program after --help or an error.
 void workload_start(struct workload *w, const struct workload_info *info, int argc, char **argv);
 
+// Loads another PTX, from which workload_launch() then takes its kernels.
+void workload_load(struct workload *w, const char *text);
+
 // Returns the value for the size of --size.
 unsigned workload_pick(const struct workload *w, unsigned small, unsigned medium, unsigned paper);
 

@@ -1,11 +1,11 @@
 // gemm: the product of two matrices of half precision. Elements are multiples of 1/8 from -2 to 1.875, so that every
 // partial sum is exact in a float, in any order, and the check can require equality.
-#include "../common/workload.h"
+#include "gemm.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { TILE = 64, THREADS = 128, STEPS = 8, VALUES = 32 };
+enum { TILE = 64, THREADS = 128 };
 
 static const struct workload_info info = {
     .name = "gemm",
@@ -13,8 +13,11 @@ static const struct workload_info info = {
     .sizes = {"64 x 64, k = 64", "256 x 256, k = 256", "512 x 512, k = 512"},
     .blocks_fixed = "a block computes one tile",
     .threads_fixed = "a block has four warps",
-    .options = {{"--code", "WHICH", "plain (default), or mma: with matrix instructions and asynchronous copies", 0, 0},
-                {"--side", "N", "rows, columns and k of the matrices, a multiple of 64", 64, 8192}},
+    .options = {{"--code", "WHICH",
+                 "plain (default); mma: with matrix instructions and asynchronous copies; groups: with wgmma, by "
+                 "producer and consumer warps",
+                 0, 0},
+                {"--side", "N", "rows, columns and k of the matrices, a multiple of 64; with groups of 128", 64, 8192}},
 };
 
 static const char *kernel_of(const struct workload *w) {
@@ -23,11 +26,11 @@ static const char *kernel_of(const struct workload *w) {
         return "gemm";
     if (strcmp(code, "mma") == 0)
         return "gemm_mma";
-    workload_usage_error(w, "--code is plain or mma, not '%s'", code);
+    workload_usage_error(w, "--code is plain, mma or groups, not '%s'", code);
 }
 
 // Returns the half-precision bits of value / 8, for a value from -16 to 15.
-static uint16_t encode(int value) {
+uint16_t gemm_encode(int value) {
     if (value == 0)
         return 0;
     unsigned magnitude = (unsigned)abs(value), exponent = 31u - (unsigned)__builtin_clz(magnitude);
@@ -37,8 +40,8 @@ static uint16_t encode(int value) {
 // Fills a matrix with numbers and their encodings.
 static void fill(struct workload *w, int8_t *value, uint16_t *half, size_t count) {
     for (size_t i = 0; i < count; i++) {
-        value[i] = (int8_t)((int)workload_random_below(w, VALUES) - VALUES / 2);
-        half[i] = encode(value[i]);
+        value[i] = (int8_t)((int)workload_random_below(w, GEMM_VALUES) - GEMM_VALUES / 2);
+        half[i] = gemm_encode(value[i]);
     }
 }
 
@@ -53,7 +56,7 @@ static void multiply_reference(const int8_t *a, const int8_t *b, float *c, size_
             for (size_t j = 0; j < n; j++)
                 sum[j] += a[i * n + k] * b[k * n + j];
         for (size_t j = 0; j < n; j++)
-            c[i * n + j] = (float)sum[j] / (STEPS * STEPS);
+            c[i * n + j] = (float)sum[j] / (GEMM_STEPS * GEMM_STEPS);
     }
     free(sum);
 }
@@ -61,6 +64,8 @@ static void multiply_reference(const int8_t *a, const int8_t *b, float *c, size_
 int main(int argc, char **argv) {
     struct workload w;
     workload_start(&w, &info, argc, argv);
+    if (w.option[0].text && strcmp(w.option[0].text, "groups") == 0)
+        return gemm_run_groups(&w);
     const char *kernel = kernel_of(&w);
     int n = w.option[1].text ? (int)w.option[1].number : (int)workload_pick(&w, 64, 256, 512);
     if (n % TILE)
