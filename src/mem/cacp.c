@@ -35,9 +35,9 @@ void mem_cacp_init(struct mem_cacp *cacp, struct base_arena *arena, uint32_t n_s
         cacp->any_use[i] = 1;
 }
 
-static void increment(uint8_t *counter) { *counter += *counter < MOST; }
+static void increment(uint8_t *counter) { *counter = (uint8_t)(*counter + (*counter < MOST)); }
 
-static void decrement(uint8_t *counter) { *counter -= *counter > 0; }
+static void decrement(uint8_t *counter) { *counter = (uint8_t)(*counter - (*counter > 0)); }
 
 /* Returns the ways of a set for lines of critical warps: at least one, and not all. */
 static uint32_t critical_ways(const struct mem_cacp *cacp, const struct mem_cache *cache) {

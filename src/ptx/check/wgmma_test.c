@@ -39,7 +39,7 @@ static void shapes_and_types_that_do_not_exist_are_refused(void **state) {
     };
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
         char body[160], message[200];
-        snprintf(body, sizeof body, NAME "%s " F4 ", %%rd1, %%rd2, %%p1, 1, 1, 0, 0;", suffixes[i]);
+        snprintf(body, sizeof body, NAME "%s %s, %%rd1, %%rd2, %%p1, 1, 1, 0, 0;", suffixes[i], F4);
         snprintf(message, sizeof message, NAME "%s does not exist: no multiplication has this shape and these types",
                  suffixes[i]);
         fixture_rejects(body, 1, message);
