@@ -20,7 +20,36 @@ static const struct {
     {"red64_add", "red.global.add.u64 [%rd0], 1;"},
     {"atom64_min", "atom.global.min.u64 %rd1$, [%rd0], %rda;\ncvt.u32.u64 %t, %rd1$;\nxor.b32 %sink, %sink, %t;"},
     {"atom_min", "atom.global.min.u32 %r$, [%rd0], %lane;\nxor.b32 %sink, %sink, %r$;"},
+    {"atom_sys_add", "atom.sys.global.add.u32 %r$, [%rd0], 1;\nxor.b32 %sink, %sink, %r$;"},
+    {"red_sys_add", "red.sys.global.add.u32 [%rd0], 1;"},
+    {"red_sys_max", "red.sys.global.max.s32 [%rd0], %lane;"},
+    {"atom_sys_cas", "atom.sys.global.cas.b32 %r0, [%rd0], %r0, %t;"},
 };
+
+/* On one address, which a compiler sees: it may join the lanes of a warp. */
+static const struct {
+    const char *name, *fragment;
+} joined[] = {
+    {"joined_add", "red.global.add.u32 [%data+4096], %lane;"},
+    {"joined_add_1", "red.global.add.u32 [%data+4096], 1;"},
+    {"joined_min", "red.global.min.s32 [%data+4096], %lane;"},
+    {"joined_max", "red.global.max.s32 [%data+4096], %lane;"},
+    {"joined_and", "red.global.and.b32 [%data+4096], %lane;"},
+    {"joined_or", "red.global.or.b32 [%data+4096], %lane;"},
+    {"joined_xor", "red.global.xor.b32 [%data+4096], %lane;"},
+    {"joined_inc", "red.global.inc.u32 [%data+4096], %a;"},
+    {"joined_dec", "red.global.dec.u32 [%data+4096], %a;"},
+    {"joined_add_f32", "red.global.add.f32 [%data+4096], %fa;"},
+    {"joined_atom_add", "atom.global.add.u32 %r$, [%data+4096], %lane;\nxor.b32 %sink, %sink, %r$;"},
+    {"joined_atom_max", "atom.global.max.s32 %r$, [%data+4096], %lane;\nxor.b32 %sink, %sink, %r$;"},
+    {"joined_atom_exch", "atom.global.exch.b32 %r$, [%data+4096], %lane;\nxor.b32 %sink, %sink, %r$;"},
+    {"joined_atom_cas", "atom.global.cas.b32 %r$, [%data+4096], %lane, %a;\nxor.b32 %sink, %sink, %r$;"},
+    {"joined_sys_add", "red.sys.global.add.u32 [%data+4096], %lane;"},
+    {"joined_sys_max", "red.sys.global.max.s32 [%data+4096], %lane;"},
+};
+
+static const unsigned n_shapes = 4;
+static const char *const shape_name[] = {"one_warp", "one_sm", "warp_per_sm", "all_sms"};
 
 static const char setup[] = "mul.wide.u32 %rd0, %gtid, %number;\nadd.u64 %rd0, %rd0, %data;\nmov.u32 %r0, %lane;\n"
                             "mov.u32 %t, %gtid;\n";
@@ -114,12 +143,33 @@ static void distances(struct bench *bench) {
     }
 }
 
+/* The parameter is 0: all shapes are of one address. */
+static void join(struct bench *bench) {
+    const unsigned shapes[][2] = {{1, 32}, {1, 1024}, {bench->n_sms, 32}, {2 * bench->n_sms, 1024}};
+    for (size_t k = 0; k < sizeof joined / sizeof *joined; k++) {
+        struct text body = {0};
+        if (!bench_wants(bench, joined[k].name))
+            continue;
+        for (unsigned i = 0; i < PER_ROUND; i++)
+            text_add_numbered(&body, joined[k].fragment, i % 8);
+        struct bench_kernel kernel = bench_compile(bench, &(struct bench_source){.body = body.at});
+        for (size_t shape = 0; shape < n_shapes; shape++) {
+            char name[64];
+            struct bench_launch launch = {.blocks = shapes[shape][0], .threads = shapes[shape][1], .rounds = 1};
+            snprintf(name, sizeof name, "%s_%s", joined[k].name, shape_name[shape]);
+            bench_print_number(name, 0, bench_run(bench, kernel, launch, NULL) / (double)PER_ROUND);
+        }
+        bench_unload(kernel);
+        text_free(&body);
+    }
+}
+
 void bench_atomics(struct bench *bench) {
     spread(bench);
     distances(bench);
+    join(bench);
     static const unsigned strides[] = {0, 4, 32, 128};
     const unsigned shapes[][2] = {{1, 32}, {1, 1024}, {bench->n_sms, 32}, {2 * bench->n_sms, 1024}};
-    static const char *const shape_name[] = {"one_warp", "one_sm", "warp_per_sm", "all_sms"};
     for (size_t k = 0; k < sizeof kind / sizeof *kind; k++) {
         struct text body = {0};
         if (!bench_wants(bench, kind[k].name))
@@ -130,7 +180,7 @@ void bench_atomics(struct bench *bench) {
             bench, &(struct bench_source){.setup = setup, .body = body.at, .tail = "xor.b32 %sink, %sink, %r0;\n"});
         bool is_wide = strstr(kind[k].name, "64") != NULL;
         for (size_t s = 0; s < sizeof strides / sizeof *strides; s++)
-            for (size_t shape = 0; shape < 4; shape++) {
+            for (size_t shape = 0; shape < n_shapes; shape++) {
                 char name[64];
                 unsigned stride = is_wide && strides[s] == 4 ? 8 : strides[s];
                 bool is_large = shape == 3;

@@ -89,3 +89,4 @@ void bench_atomics(struct bench *bench);
 void bench_launches(struct bench *bench);
 void bench_constants(struct bench *bench);
 void bench_waiting(struct bench *bench);
+void bench_strides(struct bench *bench);

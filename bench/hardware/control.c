@@ -125,6 +125,28 @@ static void fetches(struct bench *bench) {
     }
 }
 
+/* Code that no SM has executed yet, in cycles from the first instruction to the last; one warp, on one SM or on all. */
+static void first_fetches(struct bench *bench) {
+    for (unsigned n = 64; bench_wants(bench, "first_fetch") && n <= 8192; n *= 2) {
+        struct text body = {0};
+        for (unsigned i = 0; i < n; i++)
+            text_add(&body, "fma.rn.f32 %%f%u, %%f%u, %%fa, %%fb;\n", i % 4, i % 4);
+        for (unsigned which = 0; which < 3; which++) {
+            static const char *const name[] = {"first_fetch", "first_fetch_all_sms", "first_fetch_16_warps"};
+            struct bench_kernel kernel =
+                bench_compile(bench, &(struct bench_source){.setup = setup, .body = body.at, .tail = tail});
+            struct bench_launch launch = {
+                .blocks = which == 1 ? bench->n_sms : 1, .threads = which == 2 ? 512 : 32, .rounds = 1, .passes = 1};
+            bench_print_number(name[which], n, bench_run(bench, kernel, launch, NULL));
+            char again[64];
+            snprintf(again, sizeof again, "again_%s", name[which]); /* the same code in a second launch */
+            bench_print_number(again, n, bench_run(bench, kernel, launch, NULL));
+            bench_unload(kernel);
+        }
+        text_free(&body);
+    }
+}
+
 void bench_control(struct bench *bench) {
     branches(bench);
     two_sides(bench);
@@ -134,4 +156,5 @@ void bench_control(struct bench *bench) {
     repeated(bench, "fence_device", "membar.gl;");
     repeated(bench, "warp_barrier", "bar.warp.sync 0xffffffff;");
     fetches(bench);
+    first_fetches(bench);
 }

@@ -51,6 +51,7 @@ int main(int argc, char **argv) {
     bench_launches(&bench);
     bench_constants(&bench);
     bench_waiting(&bench);
+    bench_strides(&bench);
 
     CHECK(cuMemFree(bench.data));
     CHECK(cuMemFree(bench.times));

@@ -1,6 +1,9 @@
-/* kernels [NAME|FILE...]: runs the kernels of this folder on a real GPU or on Heddle: all, those that are named, or
+/* kernels [--seconds S] [NAME|FILE...]: runs the kernels of this folder on a real GPU or on Heddle: all, those that are named, or
  * those of a file, such as `science`. Each one finds the arrays as if it were alone. Prints a checksum of the results,
- * which are the same on every GPU except where threads add floating-point numbers, or take places, in any order. */
+ * which are the same on every GPU except where threads add floating-point numbers, or take places, in any order.
+ *
+ * With --seconds each kernel is then launched again and again for so long. The line has the number of launches, the
+ * seconds and, if the GPU counts it, the energy in joules. */
 #include <cuda.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -8,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../nvml.h"
 #include "inputs.h"
 #include "kernels.cuh"
 
@@ -66,24 +70,57 @@ static void fill(struct arrays *arrays) {
     }
 }
 
-static void run(const struct launch *launch, CUmodule module, struct arrays *arrays) {
-    CUfunction function;
+static void start(const struct launch *launch, CUfunction function, struct arrays *arrays) {
     int n = launch->n;
-    check(cuMemcpyHtoD(arrays->c, arrays->integers, WORDS * 4), "cuMemcpyHtoD");
-    check(cuMemsetD8(arrays->b, 0, WORDS * 4), "cuMemsetD8");
-    check(cuMemcpyHtoD(arrays->a, arrays->floats, WORDS * 4), "cuMemcpyHtoD");
-    check(cuModuleGetFunction(&function, module, launch->name), launch->name);
     for (int i = 0; i < launch->times; i++)
         check(cuLaunchKernel(function, launch->blocks_x, launch->blocks_y, launch->blocks_z, launch->threads_x,
                              launch->threads_y, 1, 0, NULL,
                              (void *[]){&arrays->a, &arrays->b, &arrays->c, &n, &arrays->prepared, &i}, NULL),
               launch->name);
+}
+
+/* Launches for so many seconds, after a third of a second in which the card's power settles. */
+static void repeat(const struct launch *launch, CUfunction function, struct arrays *arrays, double seconds) {
+    static struct nvml nvml;
+    enum { AT_ONCE = 32 };
+    if (!nvml.device)
+        nvml = nvml_open();
+    double begin = nvml_seconds(), end, from = 0, until = begin + 0.33;
+    unsigned long n_launches = 0;
+    for (bool is_settled = false;; n_launches += AT_ONCE) {
+        if (nvml_seconds() > until && !is_settled) {
+            from = nvml_next(&nvml, &begin);
+            until = begin + seconds;
+            n_launches = 0;
+            is_settled = true;
+        } else if (nvml_seconds() > until) {
+            break;
+        }
+        for (int k = 0; k < AT_ONCE; k++)
+            start(launch, function, arrays);
+        check(cuCtxSynchronize(), launch->name);
+    }
+    double to = nvml_next(&nvml, &end);
+    printf("%s,%lu,%.4f,%.3f\n", launch->name, n_launches * (unsigned long)launch->times, end - begin, to - from);
+    fflush(stdout);
+}
+
+static void run(const struct launch *launch, CUmodule module, struct arrays *arrays, double seconds) {
+    CUfunction function;
+    check(cuMemcpyHtoD(arrays->c, arrays->integers, WORDS * 4), "cuMemcpyHtoD");
+    check(cuMemsetD8(arrays->b, 0, WORDS * 4), "cuMemsetD8");
+    check(cuMemcpyHtoD(arrays->a, arrays->floats, WORDS * 4), "cuMemcpyHtoD");
+    check(cuModuleGetFunction(&function, module, launch->name), launch->name);
+    start(launch, function, arrays);
     check(cuCtxSynchronize(), launch->name);
     check(cuMemcpyDtoH(arrays->results, arrays->b, WORDS * 4), "cuMemcpyDtoH");
     uint32_t sum = 0;
     for (int i = 0; i < WORDS; i++)
         sum = (sum << 1 | sum >> 31) + arrays->results[i];
-    printf("%s,%08x\n", launch->name, sum);
+    if (seconds > 0)
+        repeat(launch, function, arrays, seconds);
+    else
+        printf("%s,%08x\n", launch->name, sum);
 }
 
 int main(int argc, char **argv) {
@@ -95,6 +132,12 @@ int main(int argc, char **argv) {
     struct arrays arrays = {.floats = malloc(WORDS * 4), .integers = malloc(WORDS * 4), .results = malloc(WORDS * 4)};
     if (!arrays.floats || !arrays.integers || !arrays.results)
         abort();
+    double seconds = 0;
+    if (argc > 2 && !strcmp(argv[1], "--seconds")) {
+        seconds = strtod(argv[2], NULL);
+        argv += 2;
+        argc -= 2;
+    }
     for (int i = 1; i < argc; i++) {
         bool is_known = false;
         for (int k = 0; k < N_LAUNCHES; k++)
@@ -121,7 +164,7 @@ int main(int argc, char **argv) {
             continue;
         if (!module[file])
             check(cuModuleLoadData(&module[file], text[file]), "cuModuleLoadData");
-        run(&launches[k], module[file], &arrays);
+        run(&launches[k], module[file], &arrays, seconds);
     }
     for (int f = 0; f < N_FILES; f++)
         if (module[f])
