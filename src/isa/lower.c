@@ -10,6 +10,7 @@ void isa_rewrite(const struct isa_target *target, struct ptx_function *function,
     isa_unroll(target, function, arena);
     isa_predicate(target, function);
     isa_reuse_loads(function);
+    isa_join_accesses(function, arena);
     isa_schedule(target, function);
 }
 

@@ -5,7 +5,7 @@
 
 #include "isa/internal.h"
 
-enum { MOST_KNOWN = 64 };
+enum { MOST_KNOWN = 256 };
 
 /* Loads of the block whose values are still valid, and in registers. */
 struct known {

@@ -215,6 +215,8 @@ struct unrolling {
     uint32_t *place; /* per instruction of the loop: its place in this body */
 };
 
+static bool is_address_width(enum ptx_width width) { return width == PTX_WIDTH_64 || width == PTX_WIDTH_32; }
+
 static bool is_live_at_exit(const struct isa_code *code, const struct unrolled_loop *loop, uint32_t r) {
     for (uint32_t e = 0; e < loop->n_exits; e++)
         if (ptx_is_live_in(code->analysis, loop->exit[e], r))
@@ -230,9 +232,9 @@ static void note_write(void *user, uint32_t r, bool is_write) {
         unrolling->role[r] = ANEW;
 }
 
-/* Additions, which take part in addresses as offsets: only those of 64 bits, whose sums wrap as addresses do. */
+/* Additions, which take part in addresses as offsets: sums with a register of 32 bits wrap as it does. */
 static bool is_offset_use(const struct isa_code *code, const struct ptx_instruction *insn, uint32_t r) {
-    return ptx_type_width(code->function->reg[r].type) == PTX_WIDTH_64 && isa_reads_as_address(insn, r);
+    return is_address_width(ptx_type_width(code->function->reg[r].type)) && isa_reads_as_address(insn, r);
 }
 
 static void find_roles(struct unrolling *unrolling) {
@@ -369,7 +371,7 @@ static void rename_operand(struct unrolling *unrolling, struct ptx_operand *oper
     uint32_t r = operand->register_id;
     if (r < unrolling->code->function->n_registers) {
         bool is_offset = operand->kind == PTX_OPERAND_ADDRESS && unrolling->role[r] == INDUCTION &&
-                         ptx_type_width(unrolling->code->function->reg[r].type) == PTX_WIDTH_64;
+                         is_address_width(ptx_type_width(unrolling->code->function->reg[r].type));
         if (is_offset)
             operand->offset += unrolling->ahead[r];
         else
