@@ -149,17 +149,39 @@ static unsigned cost_of_product(const struct isa_code *code, const struct ptx_in
     return is_high && is_mad ? 2 : 1;
 }
 
-/* An atomic on one address for the whole warp: one lane adds for all. Where the memory has no such operation: a loop
- * that tries compare-and-swap, here once. */
+/* A reduction to one address, which the compiler knows to be the same for all lanes: it combines their values by REDUX,
+ * and one lane accesses memory. The sums that all lanes read come from one lane too. */
+bool isa_is_joined(const struct isa_code *code, const struct ptx_instruction *insn) {
+    enum ptx_type type = isa_type(insn);
+    bool is_word = ptx_type_kind(type) != PTX_KIND_F && ptx_type_bits(type) == 32;
+    bool is_combined = ptx_has(insn, PTX_MOD_ADD) || ptx_has(insn, PTX_MOD_MIN) || ptx_has(insn, PTX_MOD_MAX) ||
+                       ptx_has(insn, PTX_MOD_AND) || ptx_has(insn, PTX_MOD_OR) || ptx_has(insn, PTX_MOD_XOR);
+    if (!is_word || insn->n_operands < 2)
+        return false;
+    if (insn->opcode == PTX_OP_RED) {
+        bool is_counted = insn->space == PTX_SPACE_SHARED && insn->operand[1].kind == PTX_OPERAND_INTEGER;
+        return is_combined && !is_counted && isa_is_uniform_address(code, &insn->operand[0]);
+    }
+    return insn->opcode == PTX_OP_ATOM && insn->space != PTX_SPACE_SHARED && ptx_has(insn, PTX_MOD_ADD) &&
+           isa_is_uniform_address(code, &insn->operand[1]);
+}
+
+/* ptxas 13.0 on small kernels: joined atomics with the vote, the choice of a lane, the combination, and for sums that
+ * are read the way back. Where the memory has no such operation: a loop that tries compare-and-swap, here once. */
 static unsigned cost_of_atomic(const struct isa_code *code, const struct ptx_instruction *insn) {
-    const struct ptx_operand *address = &insn->operand[insn->opcode == PTX_OP_ATOM];
+    enum { COUNTED = 5, COMBINED = 7, COUNTED_AND_READ = 10, COMBINED_AND_READ = 26, RETRIED = 9 };
     enum ptx_type type = isa_type(insn);
     bool is_exchange = ptx_has(insn, PTX_MOD_CAS) || ptx_has(insn, PTX_MOD_EXCH);
+    if (isa_is_joined(code, insn)) {
+        const struct ptx_operand *value = &insn->operand[insn->n_operands - 1];
+        bool is_same = isa_is_constant(value) ||
+                       (value->kind == PTX_OPERAND_REGISTER && code->analysis->is_uniform[value->register_id]);
+        if (insn->opcode == PTX_OP_ATOM)
+            return is_same ? COUNTED_AND_READ : COMBINED_AND_READ;
+        return isa_is_constant(value) && ptx_has(insn, PTX_MOD_ADD) ? COUNTED : COMBINED;
+    }
     if (insn->space == PTX_SPACE_SHARED)
-        return !is_exchange && (ptx_type_bits(type) == 64 || ptx_type_kind(type) == PTX_KIND_F) ? 9 : 1;
-    bool is_sum = ptx_has(insn, PTX_MOD_ADD) && ptx_type_kind(type) != PTX_KIND_F && ptx_type_bits(type) == 32;
-    if (isa_is_uniform_address(code, address) && is_sum && insn->guard == PTX_NO_INDEX)
-        return insn->opcode == PTX_OP_ATOM ? 11 : 6;
+        return !is_exchange && (ptx_type_bits(type) == 64 || ptx_type_kind(type) == PTX_KIND_F) ? RETRIED : 1;
     return 1;
 }
 

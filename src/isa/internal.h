@@ -170,6 +170,7 @@ void isa_choose_half(const struct ptx_instruction *source, struct isa_insn *insn
 /* ---- Costs and loops --------------------------------------------------------------------------------------------- */
 
 unsigned isa_ptxas_cost(const struct isa_code *code, uint32_t i); /* costs.c */
+bool isa_is_joined(const struct isa_code *code, const struct ptx_instruction *insn);
 
 /* A loop that a compiler unrolls. */
 struct isa_loop {

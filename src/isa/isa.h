@@ -39,6 +39,7 @@ enum isa_atomic {
     ISA_ATOMIC_SLOW,     /* on floating-point numbers: an address takes the L2 twice as long (red_add_f32) */
     ISA_ATOMIC_RETRIED,  /* shared memory has it as a loop of compare-and-swap */
     ISA_ATOMIC_COUNTING, /* adds 1 in shared memory, and no one reads the result: lanes of an address go together */
+    ISA_ATOMIC_JOINED,   /* on one address for the whole warp: one lane accesses memory for all (joined_*) */
 };
 
 /* What a target issues for a PTX instruction. Costs are in parts of an instruction, because a loop that the compiler
@@ -56,7 +57,7 @@ struct isa_insn {
     bool is_predicated : 1;   /* a branch that becomes predicates: no thread jumps */
     bool has_slow_path : 1;   /* a square root, which takes longer for numbers that are not positive and normal */
     bool is_device_fence : 1; /* orders accesses for the device or the system, not only for the block */
-    uint8_t atomic : 2;       /* enum isa_atomic */
+    uint8_t atomic : 3;       /* enum isa_atomic */
 };
 
 struct isa_target;

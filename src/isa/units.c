@@ -95,6 +95,8 @@ static bool has_reader(const struct isa_code *code, const struct ptx_instruction
 static enum isa_atomic kind_of_atomic(const struct isa_code *code, const struct ptx_instruction *insn) {
     bool is_exchange = ptx_has(insn, PTX_MOD_CAS) || ptx_has(insn, PTX_MOD_EXCH);
     bool is_float = insn->n_types && isa_is_float(insn), is_word = ptx_type_bits(isa_type(insn)) == 32;
+    if (insn->opcode != PTX_OP_MBARRIER && insn->opcode != PTX_OP_SURED && isa_is_joined(code, insn))
+        return ISA_ATOMIC_JOINED;
     if (is_in_shared_memory(insn) && insn->n_operands > 1) {
         const struct ptx_operand *value = &insn->operand[insn->n_operands - 1];
         if (!is_exchange && (is_float || ptx_type_bits(isa_type(insn)) == 64))
@@ -126,7 +128,7 @@ static void describe(const struct isa_code *code, const struct ptx_instruction *
     else
         insn->is_exception = false;
     if (is_atomic(source))
-        insn->atomic = kind_of_atomic(code, source) & 3;
+        insn->atomic = kind_of_atomic(code, source) & 7;
     insn->is_device_fence =
         (source->opcode == PTX_OP_MEMBAR || source->opcode == PTX_OP_FENCE) && !ptx_has(source, PTX_MOD_CTA_MODE);
     insn->has_slow_path = source->opcode == PTX_OP_SQRT && is_sequence(source) && isa_type(source) == PTX_F32;

@@ -53,7 +53,7 @@ static void access_shared(struct sm *sm, uint32_t s, uint32_t pc, uint32_t mask,
     unsigned passes = has_span && mem_is_one_round(sm->cx.span.low, sm->cx.span.high, bytes, banks)
                           ? 1
                           : mem_bank_conflicts(sm->cx.address, mask, bytes, banks);
-    if (timing->is_atomic && timing->atomic_kind != ISA_ATOMIC_COUNTING &&
+    if (timing->is_atomic && timing->atomic_kind != ISA_ATOMIC_COUNTING && timing->atomic_kind != ISA_ATOMIC_JOINED &&
         sm->machine->serial_atomics.is_present) { /* one by one here, too */
         unsigned most = mem_most_lanes_of_address(sm->cx.address, mask);
         passes = most > passes ? most : passes;
@@ -144,7 +144,7 @@ static void coalesce(const struct sm *sm, const struct sm_timing *timing, const 
     uint32_t n = mem_coalesce(address, mask, bytes, line_bytes, request->transaction);
     for (uint32_t i = 0; sm->prefetches && i < n; i++)
         mem_prefetch_access(sm->mem, sm->index, request->transaction[i].line);
-    if (timing->is_atomic && sm->machine->serial_atomics.is_present)
+    if (timing->is_atomic && timing->atomic_kind != ISA_ATOMIC_JOINED && sm->machine->serial_atomics.is_present)
         n = mem_repeat_atomics(address, n, timing->atomic_kind == ISA_ATOMIC_SLOW ? 2 : 1, request->transaction);
     request->n_transactions = n;
 }

@@ -61,7 +61,7 @@ struct sm_timing {
     bool is_visible_to_others; /* other SMs may observe it: global memory, the block dispatcher, the host */
     bool is_reconvergence : 1; /* the post-dominator of some branch */
     bool is_jump : 1;          /* a branch or direct call that all threads take: one new pc, known at once */
-    uint8_t atomic_kind : 2;   /* enum isa_atomic */
+    uint8_t atomic_kind : 3;   /* enum isa_atomic */
     bool is_branch : 1;        /* a branch, conditional or not */
     bool is_device_fence : 1;  /* a fence for the device or the system */
     bool is_sampled : 1;       /* a read through the texture cache, on a machine that has one */
