@@ -2,7 +2,7 @@
  *
  * Each benchmark repeats a kernel for the given time (1.2 s) on all SMs. A line is
  * name,parameter,launches,seconds,joules,MHz,count: what the kernel does `count` times in a launch is its fragment in
- * one warp, or, for memory, a warp's access of 128 bytes. */
+ * one warp, or, for memory, a warp's access of 128 bytes. ptxas makes one instruction of two of iadd. */
 #include <cstdio>
 #include <cstdlib>
 #include <cuda_runtime.h>
@@ -47,7 +47,7 @@ enum { THREADS = 512, PER_SM = 4, REPEATS = 32 };
 #define LOP(v) asm volatile("lop3.b32 %0, %0, %1, %2, 0x96;" : "+r"(v) : "r"(x), "r"(x))
 #define SHF(v) asm volatile("shf.l.wrap.b32 %0, %0, %1, 7;" : "+r"(v) : "r"(x))
 #define DFMA(v) asm volatile("fma.rn.f64 %0, %0, %1, %2;" : "+d"(v) : "d"(x), "d"(x))
-#define RCP(v) asm volatile("rcp.approx.ftz.f32 %0, %0;" : "+f"(v))
+#define TANH(v) asm volatile("tanh.approx.f32 %0, %0;" : "+f"(v))
 #define POPC(v) asm volatile("popc.b32 %0, %0;" : "+r"(v))
 #define SHFL(v) asm volatile("shfl.sync.bfly.b32 %0, %0, 1, 31, -1;" : "+r"(v))
 #define HFMA2(v) asm volatile("fma.rn.f16x2 %0, %0, %1, %2;" : "+r"(v) : "r"(x), "r"(x))
@@ -58,13 +58,14 @@ ARITHMETIC(imad, unsigned, i * 2654435761u, IMAD)
 ARITHMETIC(logic, unsigned, i * 2654435761u, LOP)
 ARITHMETIC(shift, unsigned, i * 2654435761u, SHF)
 ARITHMETIC(dfma, double, FRACTION, DFMA)
-ARITHMETIC(reciprocal, float, FRACTION, RCP)
+ARITHMETIC(tanh_, float, FRACTION, TANH)
 ARITHMETIC(popc, unsigned, i * 2654435761u, POPC)
 ARITHMETIC(shfl, unsigned, i * 2654435761u, SHFL)
 ARITHMETIC(hfma2, unsigned, i * 2654435761u & 0x3bff3bff, HFMA2)
 
 __global__ void matrix(unsigned *out, int rounds, int) {
-    unsigned a0 = threadIdx.x * 40503u & 0x3bff3bff, a1 = a0 ^ 0x1234, a2 = a0 ^ 0x4321, a3 = a0 ^ 0x2222, b0 = a1, b1 = a2;
+    unsigned a0 = threadIdx.x * 40503u & 0x3bff3bff, a1 = a0 ^ 0x1234, a2 = a0 ^ 0x4321, a3 = a0 ^ 0x2222, b0 = a1,
+             b1 = a2;
     float c[2][4] = {};
     for (int r = 0; r < rounds; r++) {
 #pragma unroll
@@ -88,7 +89,7 @@ __global__ void shared_load(unsigned *out, int rounds, int) {
 #pragma unroll
         for (int k = 0; k < REPEATS; k++) {
             unsigned v;
-            asm volatile("ld.shared.u32 %0, [%1];" : "=r"(v) : "r"(at));
+            asm volatile("ld.volatile.shared.u32 %0, [%1];" : "=r"(v) : "r"(at));
             sum ^= v;
         }
     }
@@ -102,7 +103,7 @@ __global__ void shared_store(unsigned *out, int rounds, int) {
     for (int r = 0; r < rounds; r++) {
 #pragma unroll
         for (int k = 0; k < REPEATS; k++)
-            asm volatile("st.shared.u32 [%0], %1;" ::"r"(at), "r"(v + k));
+            asm volatile("st.volatile.shared.u32 [%0], %1;" ::"r"(at), "r"(v + k));
     }
     __syncthreads();
     if (word[threadIdx.x ^ 1] == 12345678)
@@ -204,8 +205,7 @@ int main(int argc, char **argv) {
     measure("wait", "all_sms", 1, [&] { wait<<<blocks, THREADS>>>(data, 20, 0); });
     measure("wait", "one_sm", 1, [&] { wait<<<1, 32>>>(data, 20, 0); });
     double warps = (double)blocks * THREADS / 32, count = warps * rounds * REPEATS;
-#define EACH(kernel)                                                                                                   \
-    measure(#kernel, "32", count, [&] { kernel<<<blocks, THREADS>>>(data, rounds, 32); });
+#define EACH(kernel) measure(#kernel, "32", count, [&] { kernel<<<blocks, THREADS>>>(data, rounds, 32); });
     EACH(ffma)
     measure("ffma", "16", count, [&] { ffma<<<blocks, THREADS>>>(data, rounds, 16); });
     measure("ffma", "1", count, [&] { ffma<<<blocks, THREADS>>>(data, rounds, 1); });
@@ -216,7 +216,7 @@ int main(int argc, char **argv) {
     EACH(logic)
     EACH(shift)
     EACH(dfma)
-    EACH(reciprocal)
+    EACH(tanh_)
     EACH(popc)
     EACH(shfl)
     EACH(hfma2)
@@ -225,9 +225,11 @@ int main(int argc, char **argv) {
     EACH(shared_store)
     measure("read_l1", "64K", count / 4, [&] { lines<0><<<blocks, THREADS>>>(data, rounds / 4, 16384); });
     measure("read_l2", "16M", count / 16, [&] { lines<1><<<blocks, THREADS>>>(data, rounds / 16, 4 << 20); });
-    measure("read_dram", "4G", count / 64, [&] { lines<1><<<blocks, THREADS>>>(data, rounds / 64, (long)(bytes / 4)); });
+    measure("read_dram", "4G", count / 64,
+            [&] { lines<1><<<blocks, THREADS>>>(data, rounds / 64, (long)(bytes / 4)); });
     measure("write_l2", "16M", count / 16, [&] { lines<2><<<blocks, THREADS>>>(data, rounds / 16, 4 << 20); });
-    measure("write_dram", "4G", count / 64, [&] { lines<2><<<blocks, THREADS>>>(data, rounds / 64, (long)(bytes / 4)); });
+    measure("write_dram", "4G", count / 64,
+            [&] { lines<2><<<blocks, THREADS>>>(data, rounds / 64, (long)(bytes / 4)); });
     from = nvml_next(&nvml, &start);
     usleep(2000000);
     to = nvml_next(&nvml, &end);

@@ -22,8 +22,7 @@ static inline struct nvml nvml_open(void) {
     int (*find)(unsigned, void **) = (int (*)(unsigned, void **))dlsym(library, "nvmlDeviceGetHandleByIndex_v2");
     if (!start || !find || start() || find(0, &nvml.device))
         return (struct nvml){0};
-    nvml.read_energy =
-        (int (*)(void *, unsigned long long *))dlsym(library, "nvmlDeviceGetTotalEnergyConsumption");
+    nvml.read_energy = (int (*)(void *, unsigned long long *))dlsym(library, "nvmlDeviceGetTotalEnergyConsumption");
     nvml.read_power = (int (*)(void *, unsigned *))dlsym(library, "nvmlDeviceGetPowerUsage");
     nvml.read_clock = (int (*)(void *, int, unsigned *))dlsym(library, "nvmlDeviceGetClockInfo");
     return nvml;

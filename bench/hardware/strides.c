@@ -54,10 +54,10 @@ static void chase_strides(struct bench *bench, const char *name, const char *ope
                 continue;
             upload_cycle(bench, n, stride, 0);
             snprintf(full, sizeof full, "%s_%zu", name, stride);
-            bench_print_number(full, n,
-                               bench_run(bench, kernel, (struct bench_launch){.blocks = 1, .threads = 32, .rounds = rounds},
-                                         NULL) /
-                                   (rounds * (double)PER_ROUND));
+            bench_print_number(
+                full, n,
+                bench_run(bench, kernel, (struct bench_launch){.blocks = 1, .threads = 32, .rounds = rounds}, NULL) /
+                    (rounds * (double)PER_ROUND));
         }
     bench_unload(kernel);
     text_free(&body);
@@ -79,10 +79,10 @@ static void chase_sectors(struct bench *bench) {
             unsigned rounds = n * 2 / PER_ROUND;
             upload_cycle(bench, n, 128, sectors);
             snprintf(full, sizeof full, "chase_sectors_%u", sectors);
-            bench_print_number(full, n,
-                               bench_run(bench, kernel, (struct bench_launch){.blocks = 1, .threads = 32, .rounds = rounds},
-                                         NULL) /
-                                   (rounds * (double)PER_ROUND));
+            bench_print_number(
+                full, n,
+                bench_run(bench, kernel, (struct bench_launch){.blocks = 1, .threads = 32, .rounds = rounds}, NULL) /
+                    (rounds * (double)PER_ROUND));
         }
     bench_unload(kernel);
     text_free(&body);
@@ -120,6 +120,36 @@ static void walk_rows(struct bench *bench) {
             bench_print_number(full, strides[s],
                                bench_run(bench, kernel, launch, NULL) * 32 /
                                    (threads[t] * (double)per_sm * WORDS_OF_A_ROW));
+        }
+    bench_unload(kernel);
+    text_free(&body);
+}
+
+/* Each thread reads 256 words of its own row of 16 KB, which is in DRAM: few SMs, or all. In cycles of an SM per warp
+ * instruction. */
+static void walk_long_rows(struct bench *bench) {
+    enum { ROW = 16384, WORDS = 256 };
+    struct text body = {0};
+    if (!bench_wants(bench, "walk_long_rows"))
+        return;
+    text_add(&body, "mov.u64 %%rd1, %%rd0;\nmov.u32 %%r1, %d;\nWALK:\n.pragma \"nounroll\";\n", WORDS);
+    for (unsigned i = 0; i < 4; i++)
+        text_add(&body, "ld.global.u32 %%r%u, [%%rd1+%u];\n", 10 + i, 4 * i);
+    for (unsigned i = 0; i < 4; i++)
+        text_add(&body, "xor.b32 %%sink, %%sink, %%r%u;\n", 10 + i);
+    text_add(&body, "add.u64 %%rd1, %%rd1, 16;\nsub.u32 %%r1, %%r1, 4;\nsetp.ne.u32 %%p1, %%r1, 0;\n@%%p1 bra WALK;\n");
+    struct bench_source source = {.setup = "mul.wide.u32 %rd0, %gtid, %number;\nadd.u64 %rd0, %rd0, %data;\n",
+                                  .body = body.at};
+    struct bench_kernel kernel = bench_compile(bench, &source);
+    for (unsigned sms = 16; sms <= bench->n_sms; sms += bench->n_sms - 16)
+        for (unsigned threads = 64; threads <= 512; threads *= 2) {
+            char full[64];
+            if ((size_t)sms * threads * ROW > bench->data_bytes)
+                continue;
+            CHECK(cuMemsetD8(bench->data + bench->data_bytes - (96u << 20), 0, 96u << 20)); /* others are in the L2 */
+            struct bench_launch launch = {.blocks = sms, .threads = threads, .rounds = 1, .passes = 1, .number = ROW};
+            snprintf(full, sizeof full, "walk_long_rows_%u_sms", sms);
+            bench_print_number(full, threads, bench_run(bench, kernel, launch, NULL) * 32 / (threads * (double)WORDS));
         }
     bench_unload(kernel);
     text_free(&body);
@@ -171,7 +201,11 @@ static void fill_parts(struct bench *bench) {
     for (unsigned bytes = 4; bytes <= 16; bytes *= 2) {
         struct text body = {0};
         for (unsigned at = 0; at < 64; at += bytes)
-            text_add(&body, "st.global%s [%%rd0+%u], %s;\n", bytes == 4 ? ".u32" : bytes == 8 ? ".v2.u32" : ".v4.u32", at,
+            text_add(&body, "st.global%s [%%rd0+%u], %s;\n",
+                     bytes == 4   ? ".u32"
+                     : bytes == 8 ? ".v2.u32"
+                                  : ".v4.u32",
+                     at,
                      bytes == 4   ? "%r0"
                      : bytes == 8 ? "{%r0, %r1}"
                                   : "{%r0, %r1, %r2, %r3}");
@@ -198,5 +232,6 @@ void bench_strides(struct bench *bench) {
     chase_strides(bench, "chase_stride_l2", "ld.global.cg.u64");
     chase_sectors(bench);
     walk_rows(bench);
+    walk_long_rows(bench);
     walk_columns(bench);
 }

@@ -101,7 +101,8 @@ static double longest(unsigned n) {
     return (double)most;
 }
 
-template <int kind> static void measure(const char *name, cudaTextureObject_t texture, unsigned width, unsigned height, size_t bytes) {
+template <int kind>
+static void measure(const char *name, cudaTextureObject_t texture, unsigned width, unsigned height, size_t bytes) {
     chain<kind><<<1, 32>>>(texture, out, clocks, width, height);
     printf("texture_latency_%s,%zu,%.3f\n", name, bytes, longest(32) / STEPS);
     rate<kind><<<1, 1024>>>(texture, out, clocks, width, height);

@@ -149,8 +149,14 @@ static unsigned cost_of_product(const struct isa_code *code, const struct ptx_in
     return is_high && is_mad ? 2 : 1;
 }
 
+static bool is_same_value(const struct isa_code *code, const struct ptx_operand *value) {
+    return isa_is_constant(value) ||
+           (value->kind == PTX_OPERAND_REGISTER && code->analysis->is_uniform[value->register_id]);
+}
+
 /* A reduction to one address, which the compiler knows to be the same for all lanes: it combines their values by REDUX,
- * and one lane accesses memory. The sums that all lanes read come from one lane too. */
+ * and one lane accesses memory. If the lanes read their sums, one adds for all only if they add the same. Otherwise the
+ * code asks first whether all 32 lanes are there, which is not modelled. */
 bool isa_is_joined(const struct isa_code *code, const struct ptx_instruction *insn) {
     enum ptx_type type = isa_type(insn);
     bool is_word = ptx_type_kind(type) != PTX_KIND_F && ptx_type_bits(type) == 32;
@@ -163,26 +169,26 @@ bool isa_is_joined(const struct isa_code *code, const struct ptx_instruction *in
         return is_combined && !is_counted && isa_is_uniform_address(code, &insn->operand[0]);
     }
     return insn->opcode == PTX_OP_ATOM && insn->space != PTX_SPACE_SHARED && ptx_has(insn, PTX_MOD_ADD) &&
-           isa_is_uniform_address(code, &insn->operand[1]);
+           isa_is_uniform_address(code, &insn->operand[1]) && is_same_value(code, &insn->operand[2]);
 }
 
 /* ptxas 13.0 on small kernels: joined atomics with the vote, the choice of a lane, the combination, and for sums that
  * are read the way back. Where the memory has no such operation: a loop that tries compare-and-swap, here once. */
 static unsigned cost_of_atomic(const struct isa_code *code, const struct ptx_instruction *insn) {
-    enum { COUNTED = 5, COMBINED = 7, COUNTED_AND_READ = 10, COMBINED_AND_READ = 26, RETRIED = 9 };
+    enum { COUNTED = 5, COMBINED = 7, COUNTED_AND_READ = 10, ASKED = 4, RETRIED = 9 };
     enum ptx_type type = isa_type(insn);
     bool is_exchange = ptx_has(insn, PTX_MOD_CAS) || ptx_has(insn, PTX_MOD_EXCH);
     if (isa_is_joined(code, insn)) {
         const struct ptx_operand *value = &insn->operand[insn->n_operands - 1];
-        bool is_same = isa_is_constant(value) ||
-                       (value->kind == PTX_OPERAND_REGISTER && code->analysis->is_uniform[value->register_id]);
         if (insn->opcode == PTX_OP_ATOM)
-            return is_same ? COUNTED_AND_READ : COMBINED_AND_READ;
+            return COUNTED_AND_READ;
         return isa_is_constant(value) && ptx_has(insn, PTX_MOD_ADD) ? COUNTED : COMBINED;
     }
     if (insn->space == PTX_SPACE_SHARED)
         return !is_exchange && (ptx_type_bits(type) == 64 || ptx_type_kind(type) == PTX_KIND_F) ? RETRIED : 1;
-    return 1;
+    bool is_sum = insn->opcode == PTX_OP_ATOM && ptx_has(insn, PTX_MOD_ADD) && ptx_type_kind(type) != PTX_KIND_F &&
+                  ptx_type_bits(type) == 32;
+    return is_sum && isa_is_uniform_address(code, &insn->operand[1]) ? ASKED : 1;
 }
 
 static unsigned cost_of_branch(const struct isa_code *code, uint32_t i) {

@@ -39,8 +39,11 @@ static void one_lane_adds_for_all_on_one_address(void **state) {
     (void)state;
     struct fixture f = fixture_new("mul.wide.u32 %rd1, %r1, 4;\nadd.s64 %rd2, %rd0, %rd1;\n"
                                    "atom.global.add.u32 %r2, [%rd0], 3;\nred.global.add.u32 [%rd0], 3;\n"
-                                   "red.global.add.u32 [%rd2], 3;\natom.shared.add.u64 %rd3, [%r1], %rd4;\n");
-    FIXTURE_EXPECT(&f, 1, 2, 11, 6, 1, 9);
+                                   "red.global.add.u32 [%rd2], 3;\natom.shared.add.u64 %rd3, [%r1], %rd4;\n"
+                                   "red.global.max.s32 [%rd0], %r1;\nred.global.inc.u32 [%rd0], %r1;\n"
+                                   "red.global.add.u64 [%rd0], %rd1;\natom.global.max.s32 %r3, [%rd0], %r1;\n"
+                                   "atom.global.add.u32 %r4, [%rd0], %r1;\n");
+    FIXTURE_EXPECT(&f, 1, 2, 10, 5, 1, 9, 7, 1, 1, 1, 4);
 }
 
 int main(void) {

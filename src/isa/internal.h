@@ -135,6 +135,7 @@ void isa_reuse_loads(struct ptx_function *function);
 void isa_reduce_atomics(struct ptx_function *function);
 void isa_join_accesses(struct ptx_function *function, struct base_arena *arena);
 void isa_schedule(const struct isa_target *target, struct ptx_function *function);
+void isa_count_registers(const struct isa_target *target, struct ptx_function *function);
 
 /* ---- Passes over the code ---------------------------------------------------------------------------------------- */
 

@@ -12,6 +12,7 @@ void isa_rewrite(const struct isa_target *target, struct ptx_function *function,
     isa_reuse_loads(function);
     isa_join_accesses(function, arena);
     isa_schedule(target, function);
+    isa_count_registers(target, function);
 }
 
 struct isa_code isa_estimate(const struct isa_target *target, const struct ptx_analysis *analysis) {

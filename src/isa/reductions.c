@@ -25,9 +25,9 @@ void isa_reduce_atomics(struct ptx_function *function) {
         ptx_for_each_register(&function->instruction[i], note_read, is_read);
     for (uint32_t i = 0; i < function->n_instructions; i++) {
         struct ptx_instruction *insn = &function->instruction[i];
-        bool is_unread = has_reduction(insn) && (insn->operand[0].kind == PTX_OPERAND_SINK ||
-                                                 (insn->operand[0].kind == PTX_OPERAND_REGISTER &&
-                                                  !is_read[insn->operand[0].register_id]));
+        bool is_unread = has_reduction(insn) &&
+                         (insn->operand[0].kind == PTX_OPERAND_SINK ||
+                          (insn->operand[0].kind == PTX_OPERAND_REGISTER && !is_read[insn->operand[0].register_id]));
         if (!is_unread)
             continue;
         insn->opcode = PTX_OP_RED;

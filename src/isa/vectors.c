@@ -1,5 +1,5 @@
-/* Joins neighbouring words of shared memory. ptxas loads or stores two or four words by one instruction if it knows that
- * their address is a multiple of 8 or 16 bytes, and if nothing between the accesses may meet them. It knows where
+/* Joins neighbouring words of shared memory. ptxas loads or stores two or four words by one instruction if it knows
+ * that their address is a multiple of 8 or 16 bytes, and if nothing between the accesses may meet them. It knows where
  * variables of shared memory lie, and what is added to their addresses. The kernels l4, st4, tile and others, compiled
  * with ptxas 13.0, show these rules. Of three words in four it loads all four; here two become one access.
  *
@@ -156,15 +156,14 @@ static bool is_word(const struct ptx_instruction *insn) {
            insn->vector <= 1 && ptx_type_bits(isa_type(insn)) == 32 && insn->guard == PTX_NO_INDEX &&
            !ptx_has(insn, PTX_MOD_VOLATILE) && !ptx_has(insn, PTX_MOD_RELAXED) && !ptx_has(insn, PTX_MOD_ACQUIRE) &&
            !ptx_has(insn, PTX_MOD_RELEASE) && address_of(insn)->kind == PTX_OPERAND_ADDRESS &&
-           value_of(insn)->kind == PTX_OPERAND_REGISTER &&
-           value_of(insn)->register_id != address_of(insn)->register_id;
+           value_of(insn)->kind == PTX_OPERAND_REGISTER && value_of(insn)->register_id != address_of(insn)->register_id;
 }
 
 static bool is_beside(const struct ptx_instruction *a, const struct ptx_instruction *b, uint64_t bytes) {
     const struct ptx_operand *x = address_of(a), *y = address_of(b);
     return is_word(b) && a->opcode == b->opcode && isa_type(a) == isa_type(b) && x->register_id == y->register_id &&
-           x->variable == y->variable && (uint64_t)x->offset / bytes == (uint64_t)y->offset / bytes &&
-           x->offset >= 0 && y->offset >= 0 && memcmp(a->modifiers, b->modifiers, sizeof a->modifiers) == 0;
+           x->variable == y->variable && (uint64_t)x->offset / bytes == (uint64_t)y->offset / bytes && x->offset >= 0 &&
+           y->offset >= 0 && memcmp(a->modifiers, b->modifiers, sizeof a->modifiers) == 0;
 }
 
 /* Returns whether nothing may move a load up, or a store down, across the instruction. */

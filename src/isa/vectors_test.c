@@ -23,12 +23,13 @@ static const char *lengths_of(const char *variables, const char *body) {
     static char text[4096], lengths[64];
     struct ptx_messages messages = {0};
     struct base_arena arena = {0};
-    int length = snprintf(text, sizeof text,
-                          ".version 7.1\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 p) {\n"
-                          ".reg .b32 %%r<16>;\n.reg .f32 %%f<16>;\n.reg .b64 %%rd<8>;\n.reg .pred %%p<2>;\n%s\n"
-                          "mov.u32 %%r0, %%tid.x;\nmov.u32 %%r1, s;\nshl.b32 %%r2, %%r0, 4;\nadd.u32 %%r3, %%r1, %%r2;\n"
-                          "%s\nst.global.f32 [%%rd0], %%f0;\nret;\n}\n",
-                          variables, body);
+    int length =
+        snprintf(text, sizeof text,
+                 ".version 7.1\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 p) {\n"
+                 ".reg .b32 %%r<16>;\n.reg .f32 %%f<16>;\n.reg .b64 %%rd<8>;\n.reg .pred %%p<2>;\n%s\n"
+                 "mov.u32 %%r0, %%tid.x;\nmov.u32 %%r1, s;\nshl.b32 %%r2, %%r0, 4;\nadd.u32 %%r3, %%r1, %%r2;\n"
+                 "%s\nst.global.f32 [%%rd0], %%f0;\nret;\n}\n",
+                 variables, body);
     struct ptx_module *module = ptx_parse("test", text, (size_t)length, &messages);
     if (!module)
         fail_msg("%s", messages.text);
@@ -86,16 +87,16 @@ static void accesses_between_keep_words_apart(void **state) {
     assert_string_equal(lengths_of(S, LOAD(4, 0) "bar.sync 0;\n" LOAD(5, 4)), "11");
     assert_string_equal(lengths_of(S, LOAD(4, 0) "st.shared.f32 [%r1+64], %f9;\n" LOAD(5, 4)), "111");
     assert_string_equal(lengths_of(S, LOAD(4, 0) "st.global.f32 [%rd1], %f9;\n" LOAD(5, 4)), "2");
-    assert_string_equal(lengths_of(S, "st.shared.f32 [%r3], %f4;\nld.shared.f32 %f9, [%r1];\nst.shared.f32 [%r3+4], %f5;"),
-                        "111");
+    assert_string_equal(
+        lengths_of(S, "st.shared.f32 [%r3], %f4;\nld.shared.f32 %f9, [%r1];\nst.shared.f32 [%r3+4], %f5;"), "111");
 }
 
 static void registers_that_change_keep_words_apart(void **state) {
     (void)state;
     assert_string_equal(lengths_of(S, LOAD(4, 0) "add.u32 %r3, %r3, 16;\n" LOAD(5, 4)), "11");
     assert_string_equal(lengths_of(S, LOAD(4, 0) "add.f32 %f0, %f5, %f4;\n" LOAD(5, 4)), "11"); /* reads the old %f5 */
-    assert_string_equal(
-        lengths_of(S, "st.shared.f32 [%r3], %f4;\nadd.f32 %f4, %f4, %f4;\nst.shared.f32 [%r3+4], %f5;"), "11");
+    assert_string_equal(lengths_of(S, "st.shared.f32 [%r3], %f4;\nadd.f32 %f4, %f4, %f4;\nst.shared.f32 [%r3+4], %f5;"),
+                        "11");
     assert_string_equal(lengths_of(S, LOAD(4, 0) "@%p0 ld.shared.f32 %f5, [%r3+4];"), "11");
     assert_string_equal(lengths_of(S, LOAD(4, 0) "ld.volatile.shared.f32 %f5, [%r3+4];"), "11");
 }

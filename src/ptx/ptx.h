@@ -224,6 +224,7 @@ struct ptx_function {
     uint32_t max_threads[3], required_threads[3]; /* .maxntid, .reqntid; 0 when absent */
     uint32_t cluster[3];                          /* .reqnctapercluster: blocks; 0 when absent */
     uint32_t min_blocks_per_sm, max_registers;
+    uint32_t machine_registers; /* that a compiler gives to each thread; 0: not known */
     const char **pragma;
     uint32_t n_pragmas;
     uint32_t index;                /* index in module->function */

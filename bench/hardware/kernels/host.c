@@ -1,6 +1,7 @@
-/* kernels [--seconds S] [NAME|FILE...]: runs the kernels of this folder on a real GPU or on Heddle: all, those that are named, or
- * those of a file, such as `science`. Each one finds the arrays as if it were alone. Prints a checksum of the results,
- * which are the same on every GPU except where threads add floating-point numbers, or take places, in any order.
+/* kernels [--seconds S] [NAME|FILE...]: runs the kernels of this folder on a real GPU or on Heddle: all, those that are
+ * named, or those of a file, such as `science`. Each one finds the arrays as if it were alone. Prints a checksum of the
+ * results, which are the same on every GPU except where threads add floating-point numbers, or take places, in any
+ * order.
  *
  * With --seconds each kernel is then launched again and again for so long. The line has the number of launches, the
  * seconds and, if the GPU counts it, the energy in joules. */

@@ -171,8 +171,10 @@ static void place_registers(struct exec_program *program) {
             at = align_up(at + (uint64_t)function->analysis->n_slots[width] * row_bytes[width], 64);
         }
         function->register_bytes = at - function->register_first;
-        if (function->analysis->register_count > program->registers_per_thread)
-            program->registers_per_thread = function->analysis->register_count;
+        uint32_t compiled = function->ptx->machine_registers;
+        uint32_t n = compiled ? compiled : function->analysis->register_count;
+        if (n > program->registers_per_thread)
+            program->registers_per_thread = n;
     }
     program->register_bytes = at;
 }
