@@ -193,9 +193,11 @@ struct divergence_joint_ops {
      * group and slot each part is a whole instruction. */
     bool (*leads)(void *model, const struct divergence_group *group);
     bool (*follows)(void *model, const struct divergence_group *group);
-    /* (sbi, vws) follows() is called for ready groups at any pc. Each issues an instruction of its own, in lanes that
-     * the others leave free, if its unit takes one or has just taken one of the others. */
-    bool mixes_pcs;
+    /* (interweave, vws) Instead of follows(), for groups at any pc. `ready` are n groups that are ready under the same
+     * scheduler, in the order of their slots, and whose unit takes an instruction or has just taken one of those that
+     * issue in this cycle. Returns the place of the one that issues next, with an instruction of its own, or -1. Called
+     * until then. */
+    int (*next)(void *model, struct divergence_group *const *ready, uint32_t n);
 };
 
 /* Hooks marked "may be NULL" are optional. No hook allocates, except new_model, new_block, and pools that grow. Equal
@@ -262,7 +264,7 @@ struct divergence_ops {
 
 /* Returns whether instructions at several pcs may issue in one cycle. */
 static inline bool divergence_mixes_pcs(const struct divergence_ops *ops) {
-    return ops->joint && (ops->joint->lane_pcs || ops->joint->mixes_pcs);
+    return ops->joint && (ops->joint->lane_pcs || ops->joint->next);
 }
 
 /* HEDDLE_DIVERGENCE_MODEL(mine) makes `const struct divergence_ops mine` the model of a shared object. */

@@ -68,6 +68,15 @@ static void start(struct sm *sm, const struct exec_row *row) {
         memset(entry(sm, row, 0), 0, (size_t)sm->program->n_registers * EXEC_LANES * sizeof *sm->boards.ready);
 }
 
+int sm_boards_find_slot(const struct sm *sm, const struct exec_row *row) {
+    const struct sm_board *board = board_of(sm, row);
+    bool is_row = board->age && board->block == divergence_cta(row)->block.index;
+    int other = is_row ? sched_first(&board->slots) : SCHED_NONE;
+    if (other == SCHED_NONE)
+        return sm_slots_find_free(&sm->slots, 0, 1);
+    return sm_slots_find_free(&sm->slots, (uint32_t)other % sm->schedulers.n, sm->schedulers.n);
+}
+
 void sm_boards_arrive(struct sm *sm, uint32_t s) {
     struct sm_slot *slot = &sm->slots.slot[s];
     const struct exec_row *row = slot->group->row;

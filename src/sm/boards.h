@@ -30,6 +30,9 @@ void sm_boards_begin(struct sm *sm); /* a grid */
 void sm_boards_end(struct sm_boards *boards);
 /* The other functions need `board`. */
 
+/* Returns a free slot for a group of the row: under the scheduler of its other groups, if possible. SM_NO_SLOT: none is
+ * free. */
+int sm_boards_find_slot(const struct sm *sm, const struct exec_row *row);
 /* A group has come to the slot, or leaves it. */
 void sm_boards_arrive(struct sm *sm, uint32_t slot);
 void sm_boards_leave(struct sm *sm, uint32_t slot);

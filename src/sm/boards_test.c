@@ -73,11 +73,28 @@ static void a_result_of_an_addition_is_no_data(void **state) {
     assert_int_equal(fixture_run(subwarp, body, 1, 32).path_switches, 0);
 }
 
+/* The branch issues in 19, and both paths start in 24. With multi-pc B issues in 24, 25 and 26. C waits for B's
+ * results, since a slot has one scoreboard, and issues in 24 + 9 and 25 + 9. They return in 35. With branch
+ * interweaving C issues in 24 and 25 beside B, and they return in 26 + 5. */
+static void two_paths_issue_in_one_cycle(void **state) {
+    (void)state;
+    static const char *const one[] = {"divergence=multi-pc", NULL}, *const two[] = {"divergence=interweave:sbi", NULL};
+    static const char body[] = "mov.u32 %r1, %laneid; setp.ge.u32 %p1, %r1, 16; @%p1 bra C;\n"
+                               "add.u32 %r2, 1, 2; add.u32 %r3, 1, 2; bra D;\n"
+                               "C: add.u32 %r2, 1, 2; add.u32 %r3, 1, 2;\n"
+                               "D: ret;";
+    assert_int_equal(fixture_cycles(one, body, 32), 35);
+    struct stats_counters counters = fixture_run(two, body, 1, 32);
+    assert_int_equal(counters.cycles, 31);
+    assert_int_equal(counters.shared_issues, 2);
+    assert_int_equal(counters.warp_instructions, 3 + 2 + 1 + 1); /* two count as one */
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_path_loads_while_another_waits),      cmocka_unit_test(a_switch_takes_its_latency),
         cmocka_unit_test(lanes_wait_for_their_own_results_only), cmocka_unit_test(a_load_does_not_outlive_its_row),
-        cmocka_unit_test(a_result_of_an_addition_is_no_data),
+        cmocka_unit_test(a_result_of_an_addition_is_no_data),    cmocka_unit_test(two_paths_issue_in_one_cycle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,7 +40,7 @@ static void occupy(struct sm *sm, uint32_t s, struct divergence_group *group, in
 
 static bool place(void *user, struct divergence_group *group, uint64_t cycle) {
     struct sm *sm = user;
-    int s = sm_slots_find_free(&sm->slots, 0, 1);
+    int s = sm->boards.board ? sm_boards_find_slot(sm, group->row) : sm_slots_find_free(&sm->slots, 0, 1);
     if (s == SM_NO_SLOT)
         return false;
     settle(sm, cycle);

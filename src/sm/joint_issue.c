@@ -1,41 +1,63 @@
-/* Issue for models that send several instructions (mimd, sbi, vws) or several groups (dws:merge=dwf) into the lanes in
- * one cycle: struct divergence_joint_ops. The scoreboards of single lanes are in lanes.c. */
+/* Issue for models that send several instructions (mimd, interweave, vws) or several groups (dws:merge=dwf) into the
+ * lanes in one cycle: struct divergence_joint_ops. The scoreboards of single lanes are in lanes.c. */
 #include "sm/internal.h"
 
-/* Returns whether the group in the slot may issue with others, in lanes that they leave free. `units`: those that took
- * an instruction of this scheduler when the cycle began. */
-static bool may_follow(const struct sm *sm, uint32_t s, uint32_t pc, uint32_t units) {
-    const struct sm_slot *slot = &sm->slots.slot[s];
-    if (slot->state != SM_SLOT_READY || !slot->group->row || (sm->wide && sched_has(&sm->wide->held, s)))
-        return false;
-    if (!sm->divergence->joint->mixes_pcs)
-        return slot->group->pc == pc;
-    return units >> slot->unit & 1 && (slot->unit != SM_UNIT_LDST || sm_ldst_has_room(&sm->ldst));
-}
+static bool is_held(const struct sm *sm, uint32_t s) { return sm->wide && sched_has(&sm->wide->held, s); }
 
-/* Issues the groups that join the picked one, as parts of its instruction or with instructions of their own. The policy
- * does not learn about them. A part may change or end the groups after it. */
-static uint32_t issue_followers(struct sm *sm, uint32_t scheduler, uint32_t pc, uint32_t units, uint64_t cycle) {
+/* Issues the groups that join the picked one, as parts of its instruction. The policy does not learn about them. A part
+ * may change or end the groups after it. */
+static uint32_t issue_followers(struct sm *sm, uint32_t scheduler, uint32_t pc, uint64_t cycle) {
     uint32_t lanes = 0;
-    uint64_t busy = sm->schedulers.busy_until[scheduler];
-    bool is_over = sm->turn.is_over;
     for (uint32_t word = 0; word < sm->slots.n_words; word++)
         for (uint64_t left = sm->slots.ready.word[word] & sm->schedulers.slots[scheduler].word[word]; left;
              left &= left - 1) {
             uint32_t s = word * 64 + (uint32_t)__builtin_ctzll(left);
-            if (!may_follow(sm, s, pc, units) || !sm->divergence->joint->follows(sm->model, sm->slots.slot[s].group))
+            const struct sm_slot *slot = &sm->slots.slot[s];
+            if (slot->state != SM_SLOT_READY || slot->group->pc != pc || !slot->group->row || is_held(sm, s) ||
+                !sm->divergence->joint->follows(sm->model, slot->group))
                 continue;
             lanes += sm_issue_row(sm, scheduler, s, cycle);
-            is_over |= sm->turn.is_over;
-            busy = sm->schedulers.busy_until[scheduler] > busy ? sm->schedulers.busy_until[scheduler] : busy;
             if (sm_has_fault(sm))
                 return lanes;
             sm_prepare(sm, s, cycle);
         }
-    if (sm->divergence->joint->mixes_pcs) { /* the longest of them counts */
-        sm->turn.is_over = is_over;
-        sm->schedulers.busy_until[scheduler] = busy;
+    return lanes;
+}
+
+/* Returns the slot of a group that issues with others, with an instruction of its own, or SM_NO_SLOT. `units`: those
+ * that took an instruction of this scheduler when the cycle began. */
+static int find_next(const struct sm *sm, uint32_t scheduler, uint32_t units) {
+    struct divergence_group *ready[SCHED_MAX_SLOTS];
+    uint32_t n = 0;
+    for (uint32_t word = 0; word < sm->slots.n_words; word++)
+        for (uint64_t left = sm->slots.ready.word[word] & sm->schedulers.slots[scheduler].word[word]; left;
+             left &= left - 1) {
+            uint32_t s = word * 64 + (uint32_t)__builtin_ctzll(left);
+            const struct sm_slot *slot = &sm->slots.slot[s];
+            bool has_room = slot->unit != SM_UNIT_LDST || sm_ldst_has_room(&sm->ldst);
+            if (units >> slot->unit & 1 && has_room && slot->group->row && !is_held(sm, s))
+                ready[n++] = slot->group;
+        }
+    int at = n ? sm->divergence->joint->next(sm->model, ready, n) : -1;
+    return at < 0 ? SM_NO_SLOT : ready[at]->slot;
+}
+
+/* Issues the groups that fill the lanes that the picked one leaves free. The longest of their instructions occupies the
+ * scheduler. */
+static uint32_t issue_others(struct sm *sm, uint32_t scheduler, uint32_t units, uint64_t cycle) {
+    uint64_t *busy_until = &sm->schedulers.busy_until[scheduler];
+    uint64_t busy = *busy_until;
+    bool is_over = sm->turn.is_over;
+    uint32_t lanes = 0;
+    for (int s; !sm_has_fault(sm) && (s = find_next(sm, scheduler, units)) != SM_NO_SLOT;) {
+        lanes += sm_issue_row(sm, scheduler, (uint32_t)s, cycle);
+        is_over |= sm->turn.is_over;
+        busy = *busy_until > busy ? *busy_until : busy;
+        if (!sm_has_fault(sm))
+            sm_prepare(sm, (uint32_t)s, cycle);
     }
+    sm->turn.is_over = is_over;
+    *busy_until = busy;
     return lanes;
 }
 
@@ -45,7 +67,8 @@ static void issue_together(struct sm *sm, uint32_t scheduler, uint32_t s, uint64
     bool leads = group->row && sm->divergence->joint->leads && sm->divergence->joint->leads(sm->model, group);
     uint32_t lanes = sm_issue_picked(sm, scheduler, s, cycle);
     if (leads && !sm_has_fault(sm))
-        lanes += issue_followers(sm, scheduler, pc, units, cycle);
+        lanes += sm->divergence->joint->next ? issue_others(sm, scheduler, units, cycle)
+                                             : issue_followers(sm, scheduler, pc, cycle);
     sm_count_issue(sm, lanes);
 }
 

@@ -88,22 +88,55 @@ static bool fixture_issue_bundle(struct fixture_sm *sm, struct divergence_group 
     return *is_shared ? bundle.shares_issue : !bundle.is_last && !group->is_blocked;
 }
 
-/* Groups that issue with the one that has just issued at pc: parts of its instruction or, where pcs mix, instructions
- * of their own. */
+static void fixture_issue_with_others(struct fixture_sm *sm, uint32_t s) {
+    struct divergence_group *group = sm->slot[s].group;
+    bool is_shared = false;
+    sm->slot[s].n_issued++;
+    fixture_issue_bundle(sm, group, &is_shared);
+    fixture_after(sm, group);
+}
+
+/* Groups that issue with the one that has just issued at pc: parts of its instruction, and none of its own. */
 static void fixture_issue_followers(struct fixture_sm *sm, uint32_t pc) {
-    uint64_t n_bundles = sm->n_bundles;
     for (uint32_t s = 0; s < sm->f->n_slots && !sm->cx.fault.kind; s++) {
         struct divergence_group *group = sm->slot[s].group;
-        bool is_ready = fixture_can_step(sm, s) && group->status == DIVERGENCE_RUNS && group->row &&
-                        (group->pc == pc || sm->f->ops->joint->mixes_pcs);
-        if (!is_ready || !sm->f->ops->joint->follows(sm->model, group))
-            continue;
-        bool is_shared = false;
-        sm->slot[s].n_issued++;
-        fixture_issue_bundle(sm, group, &is_shared);
-        fixture_after(sm, group);
+        bool is_ready = fixture_can_step(sm, s) && group->status == DIVERGENCE_RUNS && group->row && group->pc == pc;
+        if (is_ready && sm->f->ops->joint->follows(sm->model, group))
+            fixture_issue_with_others(sm, s);
     }
-    sm->n_bundles = n_bundles;
+}
+
+/* The groups that could take a step before the one that leads did, by slot; 0: none. Others need another cycle. */
+struct fixture_ready {
+    uint32_t pc[FIXTURE_SLOTS], mask[FIXTURE_SLOTS];
+};
+
+static void fixture_find_ready(const struct fixture_sm *sm, uint32_t first, struct fixture_ready *ready) {
+    for (uint32_t s = 0; s < sm->f->n_slots; s++) {
+        const struct divergence_group *group = sm->slot[s].group;
+        bool is_ready = s != first && fixture_can_step(sm, s) && group->status == DIVERGENCE_RUNS;
+        ready->pc[s] = is_ready ? group->pc : 0;
+        ready->mask[s] = is_ready ? group->mask : 0;
+    }
+}
+
+/* Groups that issue in the same cycle as another, with instructions of their own. */
+static void fixture_issue_others(struct fixture_sm *sm, struct fixture_ready *ready) {
+    while (!sm->cx.fault.kind) {
+        struct divergence_group *found[FIXTURE_SLOTS];
+        uint32_t n = 0;
+        for (uint32_t s = 0; s < sm->f->n_slots; s++) {
+            struct divergence_group *group = sm->slot[s].group;
+            if (ready->mask[s] && fixture_can_step(sm, s) && group->status == DIVERGENCE_RUNS &&
+                group->pc == ready->pc[s] && group->mask == ready->mask[s])
+                found[n++] = group;
+        }
+        int at = n ? sm->f->ops->joint->next(sm->model, found, n) : -1;
+        if (at < 0)
+            return;
+        ready->mask[found[at]->slot] = 0;
+        fixture_issue_with_others(sm, (uint32_t)found[at]->slot);
+    }
 }
 
 void fixture_step(struct fixture_sm *sm, uint32_t s) {
@@ -124,13 +157,20 @@ void fixture_step(struct fixture_sm *sm, uint32_t s) {
         uint32_t pc = group->pc;
         bool leads = f->ops->joint && f->ops->joint->leads && group->row && f->ops->joint->leads(sm->model, group),
              is_shared = false;
+        struct fixture_ready ready;
+        if (leads && f->ops->joint->next)
+            fixture_find_ready(sm, s, &ready);
         sm->n_instructions++;
         sm->slot[s].n_issued++;
         while (fixture_issue_bundle(sm, group, &is_shared) && !sm->cx.fault.kind) {
         }
         fixture_after(sm, group);
-        if (leads && !sm->cx.fault.kind)
+        uint64_t n_bundles = sm->n_bundles; /* they count as one */
+        if (leads && !sm->cx.fault.kind && f->ops->joint->next)
+            fixture_issue_others(sm, &ready);
+        else if (leads && !sm->cx.fault.kind)
             fixture_issue_followers(sm, pc);
+        sm->n_bundles = n_bundles;
         return;
     }
     fixture_after(sm, group);
