@@ -122,6 +122,13 @@ static void run_sm(struct gpu_run *run, uint32_t i, uint64_t end) {
     }
 }
 
+/* Runs the memory's part of an SM that has stopped ahead of the others: stores may still be on their way. */
+static void run_memory(struct gpu_run *run, uint32_t i, uint64_t end) {
+    const struct gpu_unit *unit = &run->timed->unit[i];
+    while (*unit->answer < end && *unit->answer <= unit->stop_cycle)
+        mem_sm_advance(run->timed->mem, i, *unit->answer);
+}
+
 /* Ticks an SM in the cycles in which it is alone, ahead of the others. */
 static void run_ahead(struct gpu_run *run, uint32_t i) {
     struct gpu_unit *unit = &run->timed->unit[i];
@@ -235,10 +242,12 @@ static void run_piece(void *user, uint32_t piece, uint32_t thread) {
     }
     if (unit->stores->n)
         exec_stores_forget(unit->stores);
-    if (unit->stop == GPU_STOP_NONE) { /* otherwise it stopped when it ran ahead */
+    if (unit->stop == GPU_STOP_NONE) {
         run_sm(round->run, i, round->end);
         if (unit->stop == GPU_STOP_NONE)
             run_ahead(round->run, i);
+    } else {
+        run_memory(round->run, i, round->end);
     }
     note_sm(round, unit, i, note);
 }

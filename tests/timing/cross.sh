@@ -123,6 +123,11 @@ repeat)
         [[ -n $first && $first == "$second" ]]
         echo "$workload: the same instructions with and without time"
     done
+    # dyncta asks for a block when its SM is ahead of the others and the SM's stores are still on their way
+    words=(blackscholes --size medium --set sm.count=30 -s dyncta)
+    first=$(timeout 60 "$heddle" run "${words[@]}" --threads 1 --json - 2>/dev/null | sed '/"host"/,$d')
+    second=$(timeout 60 "$heddle" run "${words[@]}" --threads 3 --json - 2>/dev/null | sed '/"host"/,$d')
+    [[ -n $first && $first == "$second" ]]
     ;;
 threads)
     for ((n = $3; n < ${#workloads[@]}; n += $4)); do
