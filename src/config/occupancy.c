@@ -104,3 +104,32 @@ uint32_t config_occupancy(const struct config_capacity *sm, const struct config_
     }
     return (uint32_t)blocks;
 }
+
+struct config_use config_use_of(const struct config_capacity *sm, const struct config_demand *block) {
+    return (struct config_use){
+        .threads = round_up(block->threads, sm->warp_size),
+        .registers = config_registers(sm, block->threads, block->registers_per_thread),
+        .shared_bytes = (uint64_t)block->shared_bytes + sm->shared_reserved_bytes,
+        .blocks = 1,
+    };
+}
+
+void config_take(struct config_use *use, const struct config_use *block) {
+    use->threads += block->threads;
+    use->registers += block->registers;
+    use->shared_bytes += block->shared_bytes;
+    use->blocks += block->blocks;
+}
+
+void config_give_back(struct config_use *use, const struct config_use *block) {
+    use->threads -= block->threads;
+    use->registers -= block->registers;
+    use->shared_bytes -= block->shared_bytes;
+    use->blocks -= block->blocks;
+}
+
+bool config_has_room(const struct config_capacity *sm, const struct config_use *use, const struct config_use *block) {
+    return use->threads + block->threads <= sm->threads && use->blocks + block->blocks <= sm->blocks &&
+           use->shared_bytes + block->shared_bytes <= sm->shared_bytes &&
+           (!sm->registers || use->registers + block->registers <= sm->registers);
+}

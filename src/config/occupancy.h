@@ -2,6 +2,7 @@
  * own admission of blocks all use this rule. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct config_machine;
@@ -44,6 +45,16 @@ extern const char *const config_resource_keys[CONFIG_N_RESOURCES];
 /* Finds how many blocks each resource allows. Returns the one that allows the fewest, the first of several. */
 enum config_resource config_occupancy_limits(const struct config_capacity *sm, const struct config_demand *block,
                                              uint32_t blocks[CONFIG_N_RESOURCES]);
+
+/* Resources of an SM that blocks have taken, whatever their kernels. */
+struct config_use {
+    uint64_t threads, registers, shared_bytes, blocks;
+};
+struct config_use config_use_of(const struct config_capacity *sm, const struct config_demand *block);
+void config_take(struct config_use *use, const struct config_use *block);
+void config_give_back(struct config_use *use, const struct config_use *block);
+/* Returns whether the SM has room for one more block. For blocks of one kernel this agrees with config_occupancy(). */
+bool config_has_room(const struct config_capacity *sm, const struct config_use *use, const struct config_use *block);
 
 /* Returns the number of blocks. If it is 0, *shortage says why; it may be NULL. */
 uint32_t config_occupancy(const struct config_capacity *sm, const struct config_demand *block,

@@ -124,6 +124,7 @@ struct CUstream_st {
     int priority;
     uint64_t id;
     uint64_t end;                                             /* order.c: of its work so far */
+    uint32_t task;                                            /* waiting.c: its last; 0: none waits */
     struct cuda_capture *capture;                             /* graph.h; NULL: work is executed, not recorded */
     CUlaunchAttributeValue attribute[CUDA_STREAM_ATTRIBUTES]; /* as the program set them; without effect */
 };
@@ -133,6 +134,7 @@ struct CUevent_st {
     unsigned flags;
     bool is_recorded;
     uint64_t cycle;               /* of the device's timeline, if the machine has one */
+    uint32_t task;                /* waiting.c: it happens when this task has ended; 0: the time is known */
     uint64_t time_ns;             /* simulated */
     struct cuda_capture *capture; /* that it was recorded in last; NULL: none */
 };
@@ -223,10 +225,12 @@ struct cuda_timed_launches {
 
 /* Times on the device's timeline (order.c), in cycles. */
 struct cuda_order {
-    uint64_t host;         /* the program has waited for the device until then */
-    uint64_t default_end;  /* of the work of the default stream */
-    uint64_t blocking_end; /* of the streams for which the default stream waits */
-    uint64_t last_end;     /* of all work */
+    uint64_t host;                      /* the program has waited for the device until then */
+    uint64_t default_end;               /* of the work of the default stream */
+    uint64_t blocking_end;              /* of the streams for which the default stream waits */
+    uint64_t last_end;                  /* of all work */
+    uint32_t default_task;              /* waiting.c: the last of the default stream; 0: none waits */
+    uint32_t n_streams, n_free_streams; /* streams, and those of them that do not wait for the default stream */
 };
 
 struct cuda_state {
@@ -264,6 +268,7 @@ struct cuda_state {
     uint32_t n_refused_launches;
     struct cuda_timed_launches timed;
     struct cuda_order order;
+    struct CUctx_st *waiting_context; /* of the work that waits */
     struct cuda_error_record *error;
     unsigned n_errors;
     bool has_lost_module;     /* the program used a module or library that does not exist */
@@ -308,6 +313,10 @@ struct cuda_call cuda_enter_device(CUdevice device);
 struct cuda_call cuda_enter_context(void);
 /* The same, and the stream must exist. */
 struct cuda_call cuda_enter_stream(CUstream stream);
+/* The same, but work that waits (waiting.c) continues to wait. The two above let it run. */
+struct cuda_call cuda_enter_waiting(CUstream stream);
+/* As cuda_enter(), after work that waits has run. */
+struct cuda_call cuda_enter_settled(void);
 
 /* ---- Order of streams on the device's timeline (order.c) --------------------------------------------------------- */
 
@@ -323,6 +332,30 @@ void cuda_add_copy(struct cuda_call *call, enum gpu_work_kind kind, uint64_t byt
 bool cuda_launch_on_timeline(struct cuda_call *call, struct gpu_launch *launch, struct gpu_error *error);
 /* Records the event in the call's stream. */
 void cuda_event_record(const struct cuda_call *call, struct CUevent_st *event);
+
+/* ---- Work that waits (waiting.c) --------------------------------------------------------------------------------- */
+
+bool cuda_is_waiting(const struct cuda_call *call);
+/* Returns whether a launch of the call's stream may wait. */
+bool cuda_may_wait(const struct cuda_call *call, const struct gpu_launch *launch);
+/* Returns whether new work of the call's stream comes after work that waits. */
+bool cuda_must_wait(const struct cuda_call *call);
+/* Adds a launch, or work of the driver, to the call's stream. The argument is copied. run() finds the work's time in
+ * its call, as if it were called then. */
+void cuda_wait_with_launch(struct cuda_call *call, struct gpu_launch *launch);
+void cuda_wait_with(struct cuda_call *call, CUresult (*run)(struct cuda_call *call, const void *argument),
+                    const void *argument, size_t bytes);
+/* Returns the task after which everything in the call's stream has ended; 0: nothing waits there. */
+uint32_t cuda_waiting_task(const struct cuda_call *call);
+/* Lets new work of the call's stream wait for the task; 0: does nothing. */
+void cuda_stream_waits(const struct cuda_call *call, uint32_t task);
+/* Runs everything that waits. A fault is then in its context. */
+void cuda_settle(struct cuda_call *call);
+/* The same, and finds the time from which on new work of the call's stream may start. Returns the context's error. */
+CUresult cuda_settle_stream(struct cuda_call *call);
+/* launch.c: reports a launch that has failed. */
+void cuda_launch_failed(struct cuda_call *call, const struct gpu_error *error);
+
 /* Releases the lock early, before calling code of the program. */
 void cuda_unlock(struct cuda_call *call);
 void cuda_leave(struct cuda_call *call);
@@ -343,6 +376,8 @@ CUstreamCaptureMode cuda_exchange_capture_mode(CUstreamCaptureMode mode);
 void *cuda_object_new(struct cuda_call *call, enum cuda_kind kind, size_t bytes);
 /* Returns the object of a handle, or NULL if there is no live object of that kind. */
 void *cuda_object_find(const struct cuda_call *call, const void *handle, enum cuda_kind kind);
+/* Counts a new stream, whose flags are set. */
+void cuda_stream_made(struct cuda_call *call, const struct CUstream_st *stream);
 /* Takes the object out of the table and frees its memory. */
 void cuda_object_delete(struct cuda_state *state, void *object);
 

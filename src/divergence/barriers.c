@@ -33,6 +33,7 @@ const struct divergence_ops divergence_barriers = {
         "for others yield",
     .splits_rows = true,
     .gathers_rows = true,
+    .shares_sms = true,
     .new_model = new_model,
     .free_model = free,
     .new_block = divergence_converging_new_block,

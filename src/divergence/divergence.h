@@ -217,6 +217,10 @@ struct divergence_ops {
      * join groups at any time, and take a group out of its slot. Its groups have rows. */
     bool tracks_lanes;
 
+    /* Blocks of several grids may be on the SM at once: the model keeps nothing that spans blocks, and looks at
+     * cx->grid whenever it needs the program. Then begin_grid() and refill() are NULL. */
+    bool shares_sms;
+
     /* Returns NULL, or why this combination of options, machine and program cannot run: one sentence, static or in
      * `text`. program is NULL if none is loaded yet. May be NULL. */
     const char *(*refuses)(const void *options, const struct config_machine *machine,

@@ -49,6 +49,7 @@ const struct divergence_ops divergence_multi_pc = {
             "common instruction",
     .splits_rows = true,
     .refuses = refuses,
+    .shares_sms = true,
     .new_model = new_model,
     .free_model = free_model,
     .begin_grid = divergence_frontier_begin_grid,

@@ -171,6 +171,7 @@ static uint64_t cost_bits(const void *options, const struct config_machine *mach
 const struct divergence_ops divergence_stack = {
     .name = "stack",
     .help = "a stack of paths that reconverge at the immediate post-dominator of their branch",
+    .shares_sms = true,
     .new_model = new_model,
     .free_model = free,
     .new_block = new_block,

@@ -142,7 +142,8 @@ static void run_ahead(struct gpu_run *run, uint32_t i) {
 
 /* Returns the last cycle to which an SM may run ahead. */
 static uint64_t last_ahead(const struct gpu_run *run, uint64_t cycle) {
-    bool keeps_step = run->gpu->config.keeps_step || run->timed->trace; /* a timeline that is full ends for all SMs */
+    /* A timeline that is full ends for all SMs, and launches begin between rounds. */
+    bool keeps_step = run->gpu->config.keeps_step || run->timed->trace || run->together;
     uint64_t last = keeps_step ? cycle : cycle + GPU_MOST_AHEAD;
     if (run->sampler && run->sampler->next < last)
         last = run->sampler->next;
@@ -447,6 +448,14 @@ static void advance_series(struct gpu_run *run, uint64_t cycle) {
         gpu_trace_advance(run->timed->trace, cycle);
 }
 
+/* Lets launches end and begin. */
+static void change_parts(struct round *round) {
+    struct gpu_run *run = round->run;
+    if (gpu_change_parts(run, round->end))
+        for (uint32_t i = 0; i < round->n_sms; i++)
+            note_sm(round, &run->timed->unit[i], i, &round->note[0]);
+}
+
 /* Finds the next cycle in which something happens. Without mail, packets are already in the receivers' queues. */
 static void find_next(struct round *round) {
     const struct gpu_timed *timed = round->run->timed;
@@ -480,6 +489,8 @@ static bool run_round(struct round *round) {
         run->last_ahead = last_ahead(run, round->next);
     run_pieces(round);
     bool is_good = !round->note[0].has_work || take_turns(round);
+    if (is_good && run->together)
+        change_parts(round);
     run->n_ticks += round->note[0].n_ticks;
     if (has_mail(round)) {
         size_t bytes = round->n_words * sizeof *round->sms;
@@ -559,6 +570,8 @@ static void end_rounds(struct round *round) {
 bool gpu_run_rounds(struct gpu_run *run) {
     struct round round;
     bool is_good = true;
+    if (run->together)
+        gpu_change_parts(run, run->timed->cycle);
     start_rounds(&round, run);
     while (is_good && !is_over(run))
         is_good = run_round(&round);

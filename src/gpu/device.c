@@ -7,6 +7,7 @@
 
 #include "gpu/checkpoint.h"
 #include "gpu/internal.h"
+#include "gpu/queue.h"
 #include "gpu/sampler.h"
 #include "gpu/timed.h"
 #include "gpu/timeline.h"
@@ -122,6 +123,7 @@ void gpu_free(struct gpu *gpu) {
         return;
     while (gpu->modules)
         gpu_module_unload(gpu, gpu->modules);
+    gpu_queue_free(gpu->queue);
     gpu_timed_free(gpu->timed);
     gpu_timeline_free(gpu->timeline);
     gpu_checkpoint_free(gpu->checkpoint);

@@ -66,7 +66,8 @@ struct gpu_run;
 /* hot_lines.c: finds the lines that cost the launch most, before its grid ends. */
 void gpu_find_hot_lines(const struct gpu_run *run, struct gpu_launch_record *record);
 
-/* A launch in progress. */
+/* A launch in progress, or several that share the machine (together.c). Then `grid` is one of theirs, and the numbers
+ * of blocks are those of all. */
 struct gpu_run {
     struct gpu *gpu;
     struct gpu_timed *timed;
@@ -88,6 +89,7 @@ struct gpu_run {
     bool has_series;             /* samples, or a timeline */
     bool is_watched;             /* SMs are checked or observed after each tick */
     bool is_observed;
+    struct gpu_together *together; /* NULL: one launch */
 };
 
 static inline void gpu_wake_by(struct gpu_unit *unit, uint64_t cycle) {
@@ -106,6 +108,24 @@ static inline void gpu_wake_after(struct gpu_unit *unit, uint64_t cycle, uint64_
 /* timed.c */
 /* Starts blocks on the SM while there is room. */
 void gpu_start_blocks(struct gpu_run *run, uint32_t sm, uint64_t cycle);
+/* The machine at the end of launches: lets memory finish the work that arrives by this cycle, adds up all counters, and
+ * brings the SMs to timed->cycle. gpu_renew() follows a launch that did not end by itself. */
+void gpu_drain(struct gpu_timed *timed, uint64_t cycle);
+void gpu_collect(const struct gpu_timed *timed, struct stats_counters *sum);
+void gpu_catch_up(struct gpu_timed *timed);
+void gpu_renew(struct gpu_timed *timed);
+void gpu_show_remark(struct gpu_timed *timed, const struct exec_grid *grid, const char *kernel);
+/* Prepares what the run needs beside its grid: progress, the kernel's costs. */
+void gpu_begin_run(struct gpu_run *run);
+const struct sm_program *gpu_costs_of(struct gpu_timed *timed, struct gpu_kernel *kernel);
+/* Returns when a block starts that the dispatcher starts in this cycle: launch.start_cycles after the launch's first,
+ * launch.block_cycles apart, and launch.turn_cycles after the block whose place it takes. */
+uint64_t gpu_start_of_block(const struct config_launch *launch, double *next_start, uint64_t first, uint64_t cycle);
+/* together.c: an SM stopped because blocks ended: counts them and starts others. */
+void gpu_take_parts_turn(struct gpu_run *run, uint32_t sm, uint64_t cycle);
+/* Between rounds, when everything before `cycle` has happened: launches end and begin. Returns whether blocks have
+ * started. */
+bool gpu_change_parts(struct gpu_run *run, uint64_t cycle);
 /* Shows the SMs the state of DRAM, as it is at the start of a quantum. */
 void gpu_sample_dram(struct gpu_timed *timed, uint64_t cycle);
 

@@ -44,7 +44,7 @@ struct resident {
     bool is_busy;
 };
 
-struct engine {
+struct gpu_engine {
     struct gpu *gpu;
     const struct exec_grid *grid;
     struct stats_counters *counters;
@@ -59,7 +59,7 @@ struct engine {
 
 /* --- blocks --- */
 
-static struct resident *new_resident(struct engine *engine) {
+static struct resident *new_resident(struct gpu_engine *engine) {
     struct resident *resident = base_allocate(1, sizeof *resident);
     resident->cta = exec_cta_new(engine->grid);
     resident->stack = base_allocate(engine->n_rows, sizeof *resident->stack);
@@ -67,7 +67,7 @@ static struct resident *new_resident(struct engine *engine) {
     return resident;
 }
 
-static void free_resident(struct engine *engine, struct resident *resident) {
+static void free_resident(struct gpu_engine *engine, struct resident *resident) {
     for (uint32_t i = 0; i < engine->n_rows; i++)
         divergence_stack_free(&resident->stack[i]);
     exec_cta_free(resident->cta);
@@ -76,7 +76,7 @@ static void free_resident(struct engine *engine, struct resident *resident) {
     free(resident);
 }
 
-static void start_block(struct engine *engine, struct resident *resident, uint32_t index, uint32_t slot) {
+static void start_block(struct gpu_engine *engine, struct resident *resident, uint32_t index, uint32_t slot) {
     const struct exec_grid *grid = engine->grid;
     exec_cta_start(resident->cta, index, slot % grid->n_sms);
     for (uint32_t i = 0; i < engine->n_rows; i++) {
@@ -96,7 +96,7 @@ static void set_free(struct resident *resident, uint64_t rows) {
 /* --- instructions --- */
 
 /* Executes a control instruction of row number `index`. */
-static void control(struct engine *engine, struct resident *resident, uint32_t index, uint32_t pc, uint32_t mask) {
+static void control(struct gpu_engine *engine, struct resident *resident, uint32_t index, uint32_t pc, uint32_t mask) {
     struct exec_cta *cta = resident->cta;
     struct exec_row *row = &cta->row[index];
     uint32_t active = divergence_stack_top(&resident->stack[index])->mask[0];
@@ -149,7 +149,7 @@ static void profile_insn(struct exec_profile *profile, const struct exec_row *ro
 
 /* Runs row number `index` until it blocks, ends, or has used its turn. Returns true if it ended its turn early, to wait
  * for an mbarrier. */
-static bool run_row(struct engine *engine, struct resident *resident, uint32_t index) {
+static bool run_row(struct gpu_engine *engine, struct resident *resident, uint32_t index) {
     const struct exec_insn *code = engine->grid->program->code;
     struct exec_context *cx = &engine->cx;
     struct exec_row *row = &resident->cta->row[index];
@@ -225,7 +225,7 @@ static bool run_row(struct engine *engine, struct resident *resident, uint32_t i
 
 /* --- the grid --- */
 
-static void report_deadlock(struct engine *engine, struct resident *resident) {
+static void report_deadlock(struct gpu_engine *engine, struct resident *resident) {
     for (uint32_t i = 0; i < engine->n_rows; i++) {
         if (!resident->stack[i].depth)
             continue;
@@ -248,7 +248,7 @@ static void report_deadlock(struct engine *engine, struct resident *resident) {
 }
 
 /* Gives every row of the block its turns. Returns false if the launch has failed. */
-static bool run_block(struct engine *engine, struct resident *resident) {
+static bool run_block(struct gpu_engine *engine, struct resident *resident) {
     int n_turns = (engine->n_residents > 1 ? 1 : BLOCK_TURNS) * EARLY_TURNS;
     bool has_waited = false;
     for (int turn = 0; turn < n_turns && resident->cta->n_live_rows; turn += has_waited ? 1 : EARLY_TURNS) {
@@ -274,7 +274,7 @@ static bool run_block(struct engine *engine, struct resident *resident) {
     return true;
 }
 
-static bool is_in_time(struct engine *engine) {
+static bool is_in_time(struct gpu_engine *engine) {
     const struct gpu_config *config = &engine->gpu->config;
     if (config->stop && *config->stop) {
         engine->error->status = GPU_INTERRUPTED;
@@ -298,7 +298,7 @@ static bool is_in_time(struct engine *engine) {
     return false;
 }
 
-static struct resident *next_resident(struct engine *engine, uint32_t slot) {
+static struct resident *next_resident(struct gpu_engine *engine, uint32_t slot) {
     if (slot == engine->n_residents)
         engine->resident[engine->n_residents++] = new_resident(engine);
     struct resident *resident = engine->resident[slot];
@@ -307,33 +307,33 @@ static struct resident *next_resident(struct engine *engine, uint32_t slot) {
     return resident;
 }
 
-static bool run_grid(struct engine *engine) {
-    while (engine->n_finished < engine->n_blocks) {
-        /* One block at a time: another slot opens only while the earlier ones are still busy after their turns. */
-        for (uint32_t slot = 0; slot < engine->max_residents; slot++) {
-            if (slot == engine->n_residents && engine->next_block == engine->n_blocks)
-                break;
-            struct resident *resident = next_resident(engine, slot);
-            uint32_t n_blocks_done = 0;
-            while (resident->is_busy) {
-                if (!run_block(engine, resident))
-                    return false;
-                if (resident->is_busy)
-                    break;
-                if (++n_blocks_done % TIME_CHECK_BLOCKS == 0 && !is_in_time(engine))
-                    return false;
-                resident = next_resident(engine, slot);
-            }
-            if (!is_in_time(engine))
+bool gpu_engine_step(struct gpu_engine *engine) {
+    /* One block at a time: another slot opens only while the earlier ones are still busy after their turns. */
+    for (uint32_t slot = 0; slot < engine->max_residents; slot++) {
+        if (slot == engine->n_residents && engine->next_block == engine->n_blocks)
+            break;
+        struct resident *resident = next_resident(engine, slot);
+        uint32_t n_blocks_done = 0;
+        while (resident->is_busy) {
+            if (!run_block(engine, resident))
                 return false;
+            if (resident->is_busy)
+                break;
+            if (++n_blocks_done % TIME_CHECK_BLOCKS == 0 && !is_in_time(engine))
+                return false;
+            resident = next_resident(engine, slot);
         }
+        if (!is_in_time(engine))
+            return false;
     }
     return true;
 }
 
-bool gpu_run_functional(struct gpu *gpu, const struct exec_grid *grid, struct stats_counters *counters,
-                        struct gpu_error *error) {
-    struct engine *engine = base_allocate_aligned(sizeof *engine);
+bool gpu_engine_is_done(const struct gpu_engine *engine) { return engine->n_finished == engine->n_blocks; }
+
+struct gpu_engine *gpu_engine_new(struct gpu *gpu, const struct exec_grid *grid, struct stats_counters *counters,
+                                  struct gpu_error *error) {
+    struct gpu_engine *engine = base_allocate_aligned(sizeof *engine);
     uint32_t n_threads = exec_shape_threads(&grid->shape);
     engine->gpu = gpu;
     engine->grid = grid;
@@ -350,13 +350,24 @@ bool gpu_run_functional(struct gpu *gpu, const struct exec_grid *grid, struct st
     const struct config_demand block = {n_threads, grid->program->registers_per_thread, grid->shared_bytes};
     engine->max_residents = gpu->config.n_sms * config_occupancy(&gpu->config.sm, &block, NULL);
     engine->resident = base_allocate(engine->max_residents, sizeof(struct resident *));
+    return engine;
+}
 
-    bool is_done = run_grid(engine);
+void gpu_engine_free(struct gpu_engine *engine) {
     fflush(stdout); /* device printf */
     gpu_progress_end(&engine->progress);
     for (uint32_t i = 0; i < engine->n_residents; i++)
         free_resident(engine, engine->resident[i]);
     free(engine->resident);
     free(engine);
-    return is_done;
+}
+
+bool gpu_run_functional(struct gpu *gpu, const struct exec_grid *grid, struct stats_counters *counters,
+                        struct gpu_error *error) {
+    struct gpu_engine *engine = gpu_engine_new(gpu, grid, counters, error);
+    bool is_good = true;
+    while (is_good && !gpu_engine_is_done(engine))
+        is_good = gpu_engine_step(engine);
+    gpu_engine_free(engine);
+    return is_good;
 }

@@ -1,7 +1,8 @@
 /* The GPU as its driver sees it: memory, modules, launches, and their measurements. It uses no CUDA types.
  *
- * A device runs one launch at a time, in the order given. gpu_launch() returns when the launch has ended. Errors of the
- * simulated program are returned as struct gpu_error. The driver makes the first one sticky, as CUDA does. */
+ * gpu_launch() runs one launch, and returns when it has ended. Launches that may run at the same time are added as
+ * tasks and run by gpu_run_tasks(). Errors of the simulated program are returned as struct gpu_error. The driver makes
+ * the first one sticky, as CUDA does. */
 #pragma once
 
 #include <signal.h>
@@ -285,6 +286,7 @@ struct gpu_launch {
     /* On the device's timeline: */
     uint32_t stream;
     uint64_t ready; /* it may start from this cycle on */
+    int priority;   /* among launches that run together: lower numbers come first */
 };
 
 /* Returns false, with a status that gpu_is_refusal() knows, if the launch cannot start. gpu_launch() does this first.
@@ -294,6 +296,32 @@ bool gpu_check_launch(const struct gpu *gpu, const struct gpu_launch *launch, st
 bool gpu_is_refusal(enum gpu_status status);
 /* Runs a launch to its end. */
 bool gpu_launch(struct gpu *gpu, const struct gpu_launch *launch, struct gpu_error *error);
+
+/* Work that waits (queue.c), so that launches of several streams can run at the same time. A task is known by its
+ * number, from 1 on, until gpu_forget_tasks(). It starts when the tasks that it names have ended, not before cycle
+ * `ready` of the timeline. */
+struct gpu_after {
+    uint64_t ready;
+    const uint32_t *task;
+    uint32_t n_tasks;
+};
+/* Returns whether launches may wait and run together on this device. */
+bool gpu_runs_together(const struct gpu *gpu);
+/* Returns whether this launch may: one that is cooperative, untimed or launches others itself may not. */
+bool gpu_may_run_together(const struct gpu *gpu, const struct gpu_launch *launch);
+/* Adds a launch that gpu_check_launch() accepts. Copies its parameters. */
+uint32_t gpu_add_launch(struct gpu *gpu, const struct gpu_launch *launch, const struct gpu_after *after);
+/* Adds work of the driver. act() does it; it may start in cycle `ready`, and returns the cycle in which it ends. With
+ * act NULL the task only ends when those before it have ended. */
+uint32_t gpu_add_act(struct gpu *gpu, uint64_t (*act)(void *user, uint64_t ready), void *user,
+                     const struct gpu_after *after);
+/* Returns the number of tasks so far. */
+uint32_t gpu_count_tasks(const struct gpu *gpu);
+/* Runs all tasks. Returns false if a launch failed; then those that have not ended never will. */
+bool gpu_run_tasks(struct gpu *gpu, struct gpu_error *error);
+/* After that, returns the cycle in which a task ended. Without a timeline it is a time in ns, as gpu_time_ns(). */
+uint64_t gpu_task_end(const struct gpu *gpu, uint32_t task);
+void gpu_forget_tasks(struct gpu *gpu);
 
 /* Returns the host's clock, for limits and rates. */
 uint64_t gpu_host_clock_ns(void);

@@ -70,8 +70,9 @@ struct gpu {
     uint64_t n_uninitialised, n_races; /* findings of all launches */
     struct gpu_child *child;           /* launches that the running grid has made (children.c) */
     uint32_t n_children, n_nested;
-    uint32_t stream;  /* of the launch that runs */
-    uint64_t live_ns; /* when its state was last written */
+    struct gpu_queue *queue; /* queue.c; NULL: no work has waited so far */
+    uint32_t stream;         /* of the launch that runs */
+    uint64_t live_ns;        /* when its state was last written */
 };
 
 struct gpu_kernel {
@@ -87,6 +88,13 @@ struct gpu_kernel {
 
 /* launch.c: records and their parts. The new record is not zeroed. Returns NULL if the host is out of memory. */
 struct gpu_launch_record *gpu_record_new(struct gpu *gpu);
+/* The parts of a launch before and after its run: makes and completes its grid and record. *number is the record's. */
+bool gpu_begin_launch(struct gpu *gpu, const struct gpu_launch *launch, uint64_t workspace, struct exec_grid *grid,
+                      uint32_t *number, struct gpu_error *error);
+void gpu_end_launch(struct gpu *gpu, const struct gpu_launch *launch, const struct exec_grid *grid,
+                    struct gpu_launch_record *record);
+/* Returns the part of the device's places for its blocks that a launch takes. One that no SM can run takes all. */
+double gpu_share_of(const struct gpu *gpu, const struct gpu_launch *launch);
 /* Returns a copy of the name of a kernel or file that lives as long as the device. */
 const char *gpu_keep_name(struct gpu *gpu, const char *name);
 void gpu_add_to_totals(struct gpu *gpu, const struct gpu_launch_record *record);
@@ -108,6 +116,15 @@ void gpu_live_end(struct gpu *gpu);
 /* functional.c: executes a grid without timing. */
 bool gpu_run_functional(struct gpu *gpu, const struct exec_grid *grid, struct stats_counters *counters,
                         struct gpu_error *error);
+/* The same in steps, for grids that take turns. A step ends with the grid, or when all its blocks in flight have had a
+ * turn and have not ended: they may wait for another grid. It returns false if the launch has failed. Everything that
+ * gpu_engine_new() is passed must outlive the engine. */
+struct gpu_engine;
+struct gpu_engine *gpu_engine_new(struct gpu *gpu, const struct exec_grid *grid, struct stats_counters *counters,
+                                  struct gpu_error *error);
+bool gpu_engine_step(struct gpu_engine *engine);
+bool gpu_engine_is_done(const struct gpu_engine *engine);
+void gpu_engine_free(struct gpu_engine *engine);
 
 /* children.c: launches that kernels make. gpu_run_children() runs those of the grid that has just ended. */
 uint64_t gpu_child_new(void *user, const struct exec_program *program, const struct exec_child *launch);

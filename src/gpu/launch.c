@@ -70,8 +70,8 @@ static struct gpu_occupancy occupancy_of(const struct config_machine *machine, c
     return occupancy;
 }
 
-/* Runs a launch that has passed the checks, then those that its kernel has made. */
-static bool run(struct gpu *gpu, const struct gpu_launch *launch, uint64_t workspace, struct gpu_error *error) {
+bool gpu_begin_launch(struct gpu *gpu, const struct gpu_launch *launch, uint64_t workspace, struct exec_grid *grid,
+                      uint32_t *number, struct gpu_error *error) {
     bool is_timed = gpu->timed && !launch->is_untimed;
     struct gpu_launch_record *record = gpu_record_new(gpu);
     if (!record) {
@@ -79,7 +79,8 @@ static bool run(struct gpu *gpu, const struct gpu_launch *launch, uint64_t works
         return false;
     }
     const struct exec_program *program = launch->kernel->program;
-    struct exec_grid grid = {
+    *number = gpu->n_launches - 1;
+    *grid = (struct exec_grid){
         .program = program,
         .memory = &gpu->memory.view,
         .parameters = launch->parameters,
@@ -98,34 +99,48 @@ static bool run(struct gpu *gpu, const struct gpu_launch *launch, uint64_t works
     };
     *record = (struct gpu_launch_record){
         .kernel = gpu_keep_name(gpu, program->name), .shape = launch->shape, .is_timed = is_timed};
-    uint32_t n_threads = exec_shape_threads(&grid.shape);
+    uint32_t n_threads = exec_shape_threads(&grid->shape);
     if (is_timed)
-        record->occupancy = occupancy_of(gpu->config.machine, &grid);
+        record->occupancy = occupancy_of(gpu->config.machine, grid);
     if (gpu->config.records_threads || gpu->config.records_lines)
-        grid.profile =
-            exec_profile_new(program, n_threads, exec_shape_blocks(&grid.shape) * n_threads, gpu->config.records_lines);
-    uint64_t start = gpu_host_clock_ns();
-    bool is_done = is_timed ? gpu_run_timed(gpu, launch->kernel, &grid, record, error)
-                            : gpu_run_functional(gpu, &grid, &record->counters, error);
-    record->host_seconds = (double)(gpu_host_clock_ns() - start) * 1e-9;
+        grid->profile = exec_profile_new(program, n_threads, exec_shape_blocks(&grid->shape) * n_threads,
+                                         gpu->config.records_lines);
+    return true;
+}
+
+void gpu_end_launch(struct gpu *gpu, const struct gpu_launch *launch, const struct exec_grid *grid,
+                    struct gpu_launch_record *record) {
     gpu_live_end(gpu);
     gpu_strays_report(gpu, launch->kernel);
-    gpu_check_report(gpu, launch->kernel, &grid);
+    gpu_check_report(gpu, launch->kernel, grid);
     gpu_add_to_totals(gpu, record);
     if (gpu->config.records_threads)
-        gpu_profile_add(gpu, &grid, record->kernel);
-    if (gpu->config.records_lines && (is_timed || !gpu->timed)) /* as in the totals */
-        gpu_lines_add(gpu, &grid, record->kernel);
-    exec_profile_free(grid.profile);
+        gpu_profile_add(gpu, grid, record->kernel);
+    if (gpu->config.records_lines && (record->is_timed || !gpu->timed)) /* as in the totals */
+        gpu_lines_add(gpu, grid, record->kernel);
+    exec_profile_free(grid->profile);
     if (gpu->timed)
         gpu->time_ns = gpu_timed_ns(gpu->timed);
     else /* a substitute that only orders events: every SM retires one warp instruction per cycle */
         gpu->time_ns += record->counters.warp_instructions * 1000000u / gpu->config.n_sms / gpu->config.clock_khz + 1;
+}
+
+/* Runs a launch that has passed the checks, then those that its kernel has made. */
+static bool run(struct gpu *gpu, const struct gpu_launch *launch, uint64_t workspace, struct gpu_error *error) {
+    struct exec_grid grid;
+    uint32_t number;
+    if (!gpu_begin_launch(gpu, launch, workspace, &grid, &number, error))
+        return false;
+    struct gpu_launch_record *record = &gpu->launch[number];
+    uint64_t start = gpu_host_clock_ns();
+    bool is_done = record->is_timed ? gpu_run_timed(gpu, launch->kernel, &grid, record, error)
+                                    : gpu_run_functional(gpu, &grid, &record->counters, error);
+    record->host_seconds = (double)(gpu_host_clock_ns() - start) * 1e-9;
+    gpu_end_launch(gpu, launch, &grid, record);
     return is_done ? gpu_run_children(gpu, launch->is_untimed, error) : is_done;
 }
 
-/* Returns the part of the device's places for its blocks that a launch takes. One that no SM can run takes all. */
-static double share_of(const struct gpu *gpu, const struct gpu_launch *launch) {
+double gpu_share_of(const struct gpu *gpu, const struct gpu_launch *launch) {
     uint32_t n_threads = exec_shape_threads(&launch->shape);
     double places = (double)gpu_kernel_occupancy(gpu, launch->kernel, n_threads, launch->shape.dynamic_shared_bytes) *
                     gpu->config.n_sms;
@@ -174,7 +189,7 @@ bool gpu_launch(struct gpu *gpu, const struct gpu_launch *launch, struct gpu_err
     uint32_t first = gpu->n_launches;
     struct gpu_work work = {.kind = GPU_WORK_KERNEL, .stream = launch->stream};
     if (is_on_timeline) {
-        work.share = share_of(gpu, launch);
+        work.share = gpu_share_of(gpu, launch);
         gpu_timed_begin_work(gpu->timed, gpu_timeline_start(gpu->timeline, &work, launch->ready));
     }
     bool is_done = run_or_replay(gpu, launch, error);

@@ -19,6 +19,7 @@ enum { PIECE_BYTES = 2 << 20 };
 struct gpu_strays {
     pthread_mutex_t lock;
     uint64_t count, first; /* of this launch: how many, and the rank of the first, below */
+    uint64_t grid_id;      /* the launch of the first, if several run */
     char message[1024];    /* about the first */
 };
 
@@ -67,8 +68,10 @@ bool gpu_allows_stray(void *user, struct exec_context *cx, uint64_t address, uin
     const struct exec_row *row = exec_row_at(cx, lane);
     uint64_t rank = ((uint64_t)row->block->index << 16 | row->index << 5) + exec_lane_at(cx, lane);
     pthread_mutex_lock(&strays->lock);
-    if (strays->count++ == 0 || rank < strays->first) {
+    uint64_t grid_id = cx->grid->grid_id;
+    if (strays->count++ == 0 || rank < strays->first || (rank == strays->first && grid_id < strays->grid_id)) {
         strays->first = rank;
+        strays->grid_id = grid_id;
         describe(gpu, cx, address, bytes, lane);
     }
     gpu->memory.has_strays = true;

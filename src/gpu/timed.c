@@ -150,7 +150,7 @@ static void tear_down(struct gpu_timed *timed) {
 
 /* Makes new SMs and a new memory system, because after a launch that did not end, groups and accesses are left over.
  * Time continues. */
-static void renew(struct gpu_timed *timed) {
+void gpu_renew(struct gpu_timed *timed) {
     tear_down(timed);
     build(timed);
     for (uint32_t i = 0; i < timed->machine.sm.count; i++)
@@ -179,7 +179,7 @@ void gpu_timed_save(struct gpu_timed *timed, struct base_bytes *state) {
 void gpu_timed_load(struct gpu_timed *timed, struct base_bytes *state) {
     state->at = 0;
     timed->cycle = base_bytes_take_u64(state);
-    renew(timed);
+    gpu_renew(timed);
     mem_load_contents(timed->mem, state);
 }
 
@@ -240,21 +240,26 @@ static uint32_t next_block(struct gpu_run *run, uint32_t i, uint64_t cycle) {
     return (uint32_t)block;
 }
 
-/* The dispatcher starts one block after the other: launch.start_cycles after the launch, launch.block_cycles apart, and
- * launch.turn_cycles after the block whose place it takes. */
+uint64_t gpu_start_of_block(const struct config_launch *launch, double *next_start, uint64_t first, uint64_t cycle) {
+    if (*next_start < (double)cycle)
+        *next_start = (double)cycle;
+    uint64_t start = (uint64_t)*next_start;
+    *next_start += launch->block_cycles;
+    return cycle > first && start < cycle + launch->turn_cycles ? cycle + launch->turn_cycles : start;
+}
+
 static void start_block(struct gpu_run *run, uint32_t i, uint64_t cycle) {
     struct gpu_timed *timed = run->timed;
-    if (run->next_start < (double)cycle)
-        run->next_start = (double)cycle;
-    uint64_t start = (uint64_t)run->next_start;
-    run->next_start += timed->machine.launch.block_cycles;
-    if (cycle > run->first_cycle && start < cycle + timed->machine.launch.turn_cycles)
-        start = cycle + timed->machine.launch.turn_cycles;
+    uint64_t start = gpu_start_of_block(&timed->machine.launch, &run->next_start, run->first_cycle, cycle);
     sm_start_block_at(timed->sm[i], next_block(run, i, cycle), start, cycle);
     timed->unit[i].wake = cycle + 1;
 }
 
 void gpu_start_blocks(struct gpu_run *run, uint32_t i, uint64_t cycle) {
+    if (run->together) {
+        gpu_take_parts_turn(run, i, cycle);
+        return;
+    }
     while (run->next_block < run->n_blocks && sm_has_room(run->timed->sm[i]))
         start_block(run, i, cycle);
 }
@@ -310,9 +315,8 @@ static uint64_t drain_cycles(const struct gpu_run *run, const struct stats_count
     return has_accessed ? timed->machine.launch.drain_cycles * n_used / timed->machine.sm.count : 0;
 }
 
-/* Lets memory finish the work that arrives by this cycle, the launch's last: stores, and atomics whose result is not
- * awaited. */
-static void drain(struct gpu_timed *timed, uint64_t cycle) {
+/* Stores, and atomics whose result is not awaited, may still be in flight. */
+void gpu_drain(struct gpu_timed *timed, uint64_t cycle) {
     while (timed->cycle < cycle && mem_next_event(timed->mem) <= cycle) {
         if (mem_next_event(timed->mem) > timed->cycle)
             timed->cycle = mem_next_event(timed->mem);
@@ -335,7 +339,7 @@ void gpu_sample_dram(struct gpu_timed *timed, uint64_t cycle) {
 
 /* --- counters --- */
 
-static void collect(const struct gpu_timed *timed, struct stats_counters *sum) {
+void gpu_collect(const struct gpu_timed *timed, struct stats_counters *sum) {
     for (uint32_t i = 0; i < timed->machine.sm.count; i++)
         sm_add_counters(timed->sm[i], sum);
     stats_add_mem(sum, mem_counters(timed->mem));
@@ -356,7 +360,7 @@ bool gpu_timed_accepts(const struct gpu_timed *timed, const struct exec_program 
 }
 
 /* Shows the user the model's remark about this launch, once for a kernel. */
-static void show_remark(struct gpu_timed *timed, const struct exec_grid *grid, const char *kernel) {
+void gpu_show_remark(struct gpu_timed *timed, const struct exec_grid *grid, const char *kernel) {
     char text[256];
     uint32_t n_threads = exec_shape_threads(&grid->shape);
     const char *remark =
@@ -392,7 +396,7 @@ struct before {
 /* Prepares the SMs. */
 static void prepare(struct gpu_run *run, const struct sm_program *program, const char *kernel) {
     struct gpu_timed *timed = run->timed;
-    show_remark(timed, run->grid, kernel);
+    gpu_show_remark(timed, run->grid, kernel);
     for (uint32_t i = 0; i < timed->machine.sm.count; i++)
         sm_begin_grid(timed->sm[i], run->grid, program);
     split_l1(timed, run->grid);
@@ -402,7 +406,7 @@ static void begin(struct gpu_run *run, struct gpu_sampler *sampler, struct gpu_l
                   struct before *before) {
     struct gpu_timed *timed = run->timed;
     const struct gpu_config *config = &run->gpu->config;
-    collect(timed, &before->counters);
+    gpu_collect(timed, &before->counters);
     gpu_add_active_lanes(timed->sm, timed->machine.sm.count, before->active_lanes);
     if (config->sample_cycles) {
         run->sampler = sampler;
@@ -424,19 +428,24 @@ static bool run_blocks(struct gpu_run *run, const struct before *before) {
     fill(run);
     bool is_done = gpu_run_rounds(run);
     if (is_done)
-        drain(timed, timed->cycle + drain_cycles(run, &before->counters));
+        gpu_drain(timed, timed->cycle + drain_cycles(run, &before->counters));
     while (is_done && mem_host_idle(timed->mem) > timed->cycle) /* more writes may arrive meanwhile */
-        drain(timed, mem_host_idle(timed->mem));
+        gpu_drain(timed, mem_host_idle(timed->mem));
     return is_done;
 }
 
-/* Brings all SMs to the launch's last cycle. In a launch that did not end, some may be ahead. */
-static void end_grid(struct gpu_timed *timed) {
+/* In a launch that did not end, some SMs may be ahead. */
+void gpu_catch_up(struct gpu_timed *timed) {
     for (uint32_t i = 0; i < timed->machine.sm.count; i++)
         if (sm_last_cycle(timed->sm[i]) > timed->cycle)
             timed->cycle = sm_last_cycle(timed->sm[i]);
-    for (uint32_t i = 0; i < timed->machine.sm.count; i++) {
+    for (uint32_t i = 0; i < timed->machine.sm.count; i++)
         sm_catch_up(timed->sm[i], timed->cycle);
+}
+
+static void end_grid(struct gpu_timed *timed) {
+    gpu_catch_up(timed);
+    for (uint32_t i = 0; i < timed->machine.sm.count; i++) {
         sm_observe_end(timed->sm[i], timed->cycle);
         sm_end_grid(timed->sm[i]);
         timed->unit[i].wake = SM_NEVER;
@@ -457,12 +466,29 @@ static void end(struct gpu_run *run, const struct before *before, struct gpu_lau
     mem_flush_l1(timed->mem, timed->cycle);
     if (run->gpu->checkpoint && is_done) /* saves a memory system with nothing in flight */
         mem_advance(timed->mem, MEM_NEVER);
-    collect(timed, &record->counters);
+    gpu_collect(timed, &record->counters);
     stats_subtract(&record->counters, &before->counters);
     gpu_count_energy(&timed->machine.energy, &record->counters);
     gpu_add_active_lanes(timed->sm, timed->machine.sm.count, record->active_lanes);
     for (int i = 0; i <= EXEC_LANES; i++)
         record->active_lanes[i] -= before->active_lanes[i];
+}
+
+void gpu_begin_run(struct gpu_run *run) {
+    struct gpu_timed *timed = run->timed;
+    timed->run = run;
+    gpu_progress_start(&run->progress);
+    run->progress.first_instructions = gpu_count_instructions(timed);
+    for (uint32_t i = 0; i < timed->machine.sm.count; i++)
+        sm_add_cycles(timed->sm[i], timed->cycle, run->progress.first_cycles);
+}
+
+const struct sm_program *gpu_costs_of(struct gpu_timed *timed, struct gpu_kernel *kernel) {
+    if (!kernel->costs)
+        kernel->costs = sm_program_new(kernel->program, &timed->machine);
+    if (timed->scheduler->wants & SCHED_WANTS_KERNEL)
+        sm_program_find_facts(kernel->costs);
+    return kernel->costs;
 }
 
 bool gpu_run_timed(struct gpu *gpu, struct gpu_kernel *kernel, const struct exec_grid *grid,
@@ -483,25 +509,18 @@ bool gpu_run_timed(struct gpu *gpu, struct gpu_kernel *kernel, const struct exec
         .is_observed = is_observed,
         .is_watched = is_observed || gpu->config.check_every,
     };
-    timed->run = &run;
-    gpu_progress_start(&run.progress);
-    run.progress.first_instructions = gpu_count_instructions(timed);
-    for (uint32_t i = 0; i < timed->machine.sm.count; i++)
-        sm_add_cycles(timed->sm[i], timed->cycle, run.progress.first_cycles);
-    if (!kernel->costs)
-        kernel->costs = sm_program_new(grid->program, &timed->machine);
-    if (timed->scheduler->wants & SCHED_WANTS_KERNEL)
-        sm_program_find_facts(kernel->costs);
+    gpu_begin_run(&run);
+    const struct sm_program *costs = gpu_costs_of(timed, kernel);
     if (timed->scheduler->choose_block) {
         run.started = base_allocate(run.n_blocks / 64 + 1, sizeof *run.started);
         run.left = (struct sched_blocks_left){.started = run.started, .n_blocks = run.n_blocks};
     }
-    prepare(&run, kernel->costs, record->kernel);
+    prepare(&run, costs, record->kernel);
     begin(&run, &sampler, record, &before);
     bool is_done = run_blocks(&run, &before);
     free(run.started);
     end(&run, &before, record, is_done);
     if (!is_done)
-        renew(timed);
+        gpu_renew(timed);
     return is_done;
 }

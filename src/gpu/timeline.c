@@ -1,17 +1,15 @@
 /* The device's timeline: when each kernel and copy of a program runs.
  *
- * Heddle does the work in the order of the program's calls, and the results are those of that order. The timeline says
- * when the work would have run on the device. Work may start when the streams allow it (the caller knows that cycle).
+ * Heddle does work that need not wait for anything in the order of the program's calls. The timeline says when it would
+ * have run on the device. Work may start when the streams allow it (the caller knows that cycle).
  * Copies in the same direction run one after the other. A copy takes `link.latency` cycles, then transfers its bytes at
  * the rate of the link or of the device's own memory.
  *
- * A kernel takes the cycles of its launch, which Heddle simulates alone. Kernels run at the same time, at most
+ * Kernels that wait in the device at the same time are simulated together (together.c), and their times are known. Any
+ * other kernel takes the cycles of its launch, which Heddle simulates alone. Such kernels run at the same time, at most
  * `launch.concurrent` of them, if the SMs have places for all blocks of each: a kernel whose blocks take a share of the
  * places waits until that share is free, and stays free of the kernels that were placed before it. A kernel that has
- * more blocks than there are places takes all of them.
- *
- * Left out: kernels that run together do not slow each other down. Priorities of streams have no effect. The last
- * blocks of a kernel leave places that the first blocks of the next one do not take.
+ * more blocks than there are places takes all of them. They do not slow each other down.
  *
  * Only machines with a link have a timeline. Without a link, copies take no time, and time passes only in kernels. */
 #include "gpu/timeline.h"
@@ -128,13 +126,25 @@ static uint64_t copy_cycles(const struct config_link *link, const struct gpu_wor
     return link->latency_cycles + whole + ((double)whole < cycles);
 }
 
-const struct gpu_work *gpu_timeline_add(struct gpu_timeline *timeline, const struct gpu_work *work, uint64_t ready) {
+static struct gpu_work *append(struct gpu_timeline *timeline, const struct gpu_work *work) {
     if (timeline->n_work == timeline->capacity) {
         timeline->capacity = timeline->capacity ? 2 * timeline->capacity : 64;
         timeline->work = base_grow(timeline->work, timeline->capacity, sizeof *timeline->work);
     }
     struct gpu_work *added = &timeline->work[timeline->n_work++];
     *added = *work;
+    return added;
+}
+
+const struct gpu_work *gpu_timeline_note(struct gpu_timeline *timeline, const struct gpu_work *kernel) {
+    struct gpu_work *added = append(timeline, kernel);
+    added->n_cycles = added->end - added->first;
+    place(timeline, added);
+    return added;
+}
+
+const struct gpu_work *gpu_timeline_add(struct gpu_timeline *timeline, const struct gpu_work *work, uint64_t ready) {
+    struct gpu_work *added = append(timeline, work);
     added->first = gpu_timeline_start(timeline, work, ready);
     added->end = added->first + (work->kind == GPU_WORK_KERNEL ? work->n_cycles : copy_cycles(timeline->link, work));
     added->n_cycles = added->end - added->first;

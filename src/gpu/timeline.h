@@ -14,4 +14,6 @@ uint64_t gpu_timeline_start(const struct gpu_timeline *timeline, const struct gp
 /* Adds work that may start from cycle `ready` on: a kernel with its cycles, or a copy with its bytes. Returns it with
  * its place in time. It is valid until the next call. */
 const struct gpu_work *gpu_timeline_add(struct gpu_timeline *timeline, const struct gpu_work *work, uint64_t ready);
+/* Adds a kernel that ran beside others, from cycle `first` to `end`. Returns the same. */
+const struct gpu_work *gpu_timeline_note(struct gpu_timeline *timeline, const struct gpu_work *kernel);
 const struct gpu_work *gpu_timeline_work(const struct gpu_timeline *timeline, uint32_t *count);

@@ -128,6 +128,7 @@ static void start_request(const struct sm *sm, struct sm_request *request, uint3
     request->ready = cycle + 1;
     request->first_cycle = cycle;
     request->slot = s;
+    request->grid = sm->slots.slot[s].grid;
     request->age = sm->slots.slot[s].age;
     request->pc = bundle->pc;
     request->tag = bundle->tag;

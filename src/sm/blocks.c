@@ -10,13 +10,17 @@
 
 static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
-/* Returns how many blocks the SM holds at once: at least one, because the launch has been checked. */
-static uint32_t blocks_that_fit(const struct config_capacity *capacity, const struct exec_grid *grid) {
-    const struct config_demand block = {
+struct config_demand sm_block_demand(const struct exec_grid *grid) {
+    return (struct config_demand){
         .threads = exec_shape_threads(&grid->shape),
         .registers_per_thread = grid->program->registers_per_thread,
         .shared_bytes = grid->shared_bytes,
     };
+}
+
+/* Returns how many blocks the SM holds at once: at least one, because the launch has been checked. */
+static uint32_t blocks_that_fit(const struct config_capacity *capacity, const struct exec_grid *grid) {
+    const struct config_demand block = sm_block_demand(grid);
     uint32_t blocks = config_occupancy(capacity, &block, NULL);
     assert(blocks);
     return blocks;
@@ -35,14 +39,26 @@ void sm_blocks_begin(struct sm *sm) {
         sm->slots.n_usable = least(sm->slots.n, warps_that_fit(sm, &capacity));
 }
 
+static void free_place(struct sm *sm, uint32_t i) {
+    struct sm_resident *resident = sm->blocks.place[i];
+    if (!resident)
+        return;
+    if (sm->divergence->free_block)
+        sm->divergence->free_block(sm->model, resident->block.state);
+    exec_cta_free(resident->block.cta);
+    free(resident);
+    sm->blocks.place[i] = NULL;
+}
+
+void sm_blocks_leave(struct sm *sm, uint32_t k) {
+    for (uint32_t i = 0; i < sm->blocks.n_places; i++)
+        if (sm->blocks.place[i] && sm->blocks.place[i]->grid == k)
+            free_place(sm, i);
+}
+
 void sm_blocks_end(struct sm *sm) {
-    for (uint32_t i = 0; i < sm->blocks.n_places; i++) {
-        struct divergence_block *block = &sm->blocks.place[i]->block;
-        if (sm->divergence->free_block)
-            sm->divergence->free_block(sm->model, block->state);
-        exec_cta_free(block->cta);
-        free(sm->blocks.place[i]);
-    }
+    for (uint32_t i = 0; i < sm->blocks.n_places; i++)
+        free_place(sm, i);
     free(sm->blocks.place);
     sm->blocks = (struct sm_blocks){0};
 }
@@ -53,18 +69,33 @@ bool sm_has_room(const struct sm *sm) {
 uint32_t sm_most_blocks(const struct sm *sm) { return sm->blocks.most; }
 uint32_t sm_count_blocks(const struct sm *sm) { return sm->blocks.n; }
 
-/* Returns a place for a block. */
+/* Returns the number of a place that holds nothing. */
+static uint32_t new_place(struct sm_blocks *blocks) {
+    for (uint32_t i = 0; i < blocks->n_places; i++)
+        if (!blocks->place[i])
+            return i;
+    blocks->place = base_grow(blocks->place, blocks->n_places + 1, sizeof *blocks->place);
+    return blocks->n_places++;
+}
+
+/* Local memory of different grids lies at different addresses. */
+static uint64_t first_row_of(const struct sm *sm, uint32_t number) {
+    const uint64_t rows_of_grid = UINT64_C(1) << 28;
+    return ((uint64_t)number * sm->grid->n_sms + sm->index) * EXEC_MAX_ROWS + sm->grids.current * rows_of_grid;
+}
+
+/* Returns a place for a block of the current grid. */
 static struct sm_resident *free_resident(struct sm *sm) {
     for (uint32_t i = 0; i < sm->blocks.n_places; i++)
-        if (!sm->blocks.place[i]->is_in_flight)
+        if (sm->blocks.place[i] && !sm->blocks.place[i]->is_in_flight && sm->blocks.place[i]->grid == sm->grids.current)
             return sm->blocks.place[i];
-    uint32_t number = sm->blocks.n_places++;
-    sm->blocks.place = base_grow(sm->blocks.place, sm->blocks.n_places, sizeof *sm->blocks.place);
+    uint32_t number = new_place(&sm->blocks);
     struct sm_resident *resident = sm->blocks.place[number] = base_allocate(1, sizeof *resident);
+    resident->grid = (uint8_t)sm->grids.current;
     resident->block.cta = exec_cta_new(sm->grid);
     resident->block.cta->owner = &resident->block;
     resident->block.slot = number % SCHED_MAX_SLOTS;
-    resident->block.cta->first_row = ((uint64_t)number * sm->grid->n_sms + sm->index) * EXEC_MAX_ROWS;
+    resident->block.cta->first_row = first_row_of(sm, number);
     if (sm->divergence->new_block)
         resident->block.state = sm->divergence->new_block(sm->model, resident->block.cta);
     return resident;
@@ -81,6 +112,8 @@ void sm_start_block(struct sm *sm, uint32_t block, uint64_t cycle) {
     sm->schedulers.view.n_blocks = ++sm->blocks.n;
     if (sm->wide)
         sm_wide_begin_block(sm, &resident->block, cycle);
+    if (sm->has_several_grids)
+        sm_grids_begin_block(sm, resident->grid);
     sm->counters.blocks++;
     sm->counters.threads += exec_shape_threads(&sm->grid->shape);
     sm->divergence->admit(sm->model, &resident->block, cycle);
@@ -105,6 +138,8 @@ void sm_end_block(struct sm *sm, struct divergence_block *block) {
                             &(struct sm_block_span){sm->index, block->cta->block.index, resident->first_cycle,
                                                     last + 1 - resident->first_cycle});
     resident->is_in_flight = false;
+    if (sm->has_several_grids)
+        sm_grids_end_block(sm, resident->grid);
     sm->schedulers.view.n_blocks = --sm->blocks.n;
     sm->dispatcher.block_ended(sm->dispatcher.user, sm->index);
 }

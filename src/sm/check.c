@@ -131,8 +131,9 @@ static bool check_slot(const struct sm *sm, uint32_t s, char *text, size_t size)
         return broken(text, size, "slot %u: its group is in slot %d", s, group->slot);
     if (group->status == DIVERGENCE_ENDED)
         return broken(text, size, "slot %u: its group has ended", s);
-    if (group->pc >= sm->program->exec->n_insns)
-        return broken(text, size, "slot %u: its group is at pc %u of %u", s, group->pc, sm->program->exec->n_insns);
+    uint32_t n_insns = (group->row ? group->row->block->grid->program : sm->program->exec)->n_insns;
+    if (group->pc >= n_insns)
+        return broken(text, size, "slot %u: its group is at pc %u of %u", s, group->pc, n_insns);
     if (group->status == DIVERGENCE_WAITS && sm->slots.slot[s].state != SM_SLOT_BARRIER)
         return broken(text, size, "slot %u: its group waits, and the slot does not", s);
     return true;
@@ -146,7 +147,7 @@ bool sm_check_invariants(const struct sm *sm, char *text, size_t size) {
             return false;
     struct census census = {.sm = sm, .text = text, .size = size};
     for (uint32_t i = 0; i < sm->blocks.n_places; i++) {
-        if (!sm->blocks.place[i]->is_in_flight)
+        if (!sm->blocks.place[i] || !sm->blocks.place[i]->is_in_flight)
             continue;
         if (!check_block(&census, &sm->blocks.place[i]->block))
             return false;

@@ -18,6 +18,7 @@ static void wake_slot(struct sm *sm, uint32_t s, uint64_t cycle) {
     if (slot->is_draining) {
         sm_schedulers_wake(&sm->schedulers, s, cycle);
         slot->is_draining = false;
+        sm_use_slot(sm, s);
         if (sm->follower)
             sm_observe_hook(sm, s);
         sm->divergence->resume(sm->model, slot->group, cycle);
@@ -33,7 +34,7 @@ static void wake_slot(struct sm *sm, uint32_t s, uint64_t cycle) {
 
 /* Wakes slots until none is due, because a woken group may place or wake others that issue in the same cycle. The
  * `refused` slots ask again, in turn among the others, until the I-cache's port is taken. */
-static inline void wake_slots(struct sm *sm, struct sched_set refused, uint64_t cycle) {
+static inline __attribute__((always_inline)) void wake_slots(struct sm *sm, struct sched_set refused, uint64_t cycle) {
     while (sm_wheel_is_due(&sm->wheel, cycle) || !sched_is_empty(&refused)) {
         struct sched_set woken = sm_wheel_take(&sm->wheel, cycle);
         for (uint32_t word = 0; word < sm->slots.n_words; word++)
@@ -41,8 +42,10 @@ static inline void wake_slots(struct sm *sm, struct sched_set refused, uint64_t 
                 uint32_t s = word * 64 + (uint32_t)__builtin_ctzll(left);
                 if (!sched_has(&sm->fetch.refused, s))
                     wake_slot(sm, s, cycle);
-                else if (sched_has(&refused, s) && sm_fetch_has_port(&sm->fetch, cycle))
+                else if (sched_has(&refused, s) && sm_fetch_has_port(&sm->fetch, cycle)) {
+                    sm_use_slot(sm, s);
                     sm_prepare(sm, s, cycle - 1);
+                }
             }
         memset(&refused, 0, sizeof refused);
     }
@@ -119,6 +122,7 @@ static inline bool issue_from(struct sm *sm, uint32_t scheduler, enum sm_freedom
         turn->picked = picked;
         if (picked == SM_NO_SLOT)
             return true;
+        sm_use_slot(sm, (uint32_t)picked);
         if (freedom != SM_TOGETHER && must_wait(sm, (uint32_t)picked, freedom))
             return false;
         turn->picked = SM_NO_SLOT;

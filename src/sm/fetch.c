@@ -48,5 +48,6 @@ void sm_fetch_done(struct sm *sm, uint32_t s, uint64_t cycle) {
     if (slot->state == SM_SLOT_FREE || slot->fetch_ready != SM_NEVER)
         return; /* for a group that has left since */
     slot->fetch_ready = cycle;
+    sm_use_slot(sm, s);
     sm_prepare(sm, s, cycle - 1);
 }

@@ -29,6 +29,7 @@ static void occupy(struct sm *sm, uint32_t s, struct divergence_group *group, in
     if (sm_slots_n_occupied(&sm->slots) == 0)
         sm->empty_arrived = sm->counters.stall_empty;
     sm_slots_occupy(&sm->slots, s, group, first);
+    sm->slots.slot[s].grid = (uint8_t)sm->grids.current;
     if (sm->lanes.ready)
         sm_lanes_clear(sm, s);
     if (sm->boards.board)

@@ -8,6 +8,7 @@
 #include "sm/constants.h"
 #include "sm/copies.h"
 #include "sm/fetch.h"
+#include "sm/grids.h"
 #include "sm/lanes.h"
 #include "sm/ldst.h"
 #include "sm/schedulers.h"
@@ -48,6 +49,7 @@ struct sm {
     bool prefetches;     /* needs_prefetch, and it has not been running ahead of the others */
     /* checks: for tests. is_watched: checks, an observer, or the grid records the execution of its threads or lines. */
     bool checks, is_watched;
+    bool has_several_grids; /* the launch shares the SM with others, or may: grids.h */
     enum config_pipeline pipeline;
     enum sm_issues issues;
     enum exec_kind first_model_kind; /* instructions of this kind and above go to the model: control() */
@@ -86,6 +88,7 @@ struct sm {
     const struct exec_grid *grid;
     uint32_t n_warps; /* of threads */
     struct sm_blocks blocks;
+    struct sm_grids grids;
     uint64_t empty_before;  /* stall_empty when the grid began */
     uint64_t empty_arrived; /* stall_empty when a group last came to the empty SM; SM_NEVER: none came */
     uint64_t fault_pc;
@@ -141,7 +144,18 @@ static inline void sm_count_stall(struct sm *sm, uint64_t n_cycles) {
         sm->counters.fetch_start += n_cycles;
 }
 
+/* Makes grid k, or that of the slot's group, the current one, if there are several. */
+static inline void sm_use_grid(struct sm *sm, uint32_t k) {
+    if (sm->grids.current != k)
+        sm_switch_grid(sm, k);
+}
+static inline void sm_use_slot(struct sm *sm, uint32_t s) {
+    if (__builtin_expect(sm->has_several_grids, 0))
+        sm_use_grid(sm, sm->slots.slot[s].grid);
+}
+
 /* sm.c */
+void sm_count_work(struct sm *sm); /* of the current grid's instructions, all at once, when it ends */
 void sm_make_hot(struct sm *sm);
 static inline struct sm_hot *sm_hot_at(struct sm *sm, uint32_t pc) {
     if (!sm->hot)

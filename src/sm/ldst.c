@@ -91,6 +91,8 @@ static void count_load(struct sm *sm, const struct sm_request *request) {
 
 static void finish(struct sm *sm, struct sm_request *request, uint64_t cycle) {
     struct sm_slot *slot = &sm->slots.slot[request->slot];
+    if (sm->has_several_grids && has_owner(sm, request))
+        sm_use_slot(sm, request->slot);
     const struct sm_timing *timing = &sm->program->timing[request->pc];
     bool has_scoreboard = sm_has_scoreboard(sm) && !sm->lanes.ready && has_owner(sm, request);
     bool is_last = !has_scoreboard || !has_sibling(sm, request);
@@ -200,6 +202,8 @@ static bool submit(struct sm *sm, uint32_t number, uint64_t cycle) {
     struct sm_request *request = &sm->ldst.request[number];
     if (cycle < sm->ldst.l1_free)
         return false;
+    if (sm->has_several_grids)
+        sm_use_request(sm, request->grid);
     uint32_t last = request->lines_per_cycle ? request->next + request->lines_per_cycle : request->n_transactions;
     for (; request->next < request->n_transactions; request->next++)
         if (request->next == last || !look_up(sm, number, request->next, cycle))

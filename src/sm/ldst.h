@@ -32,6 +32,7 @@ struct sm_request {
     enum mem_kind kind;
     uint32_t copy; /* is_copy: which one, or SM_NO_COPY */
     bool is_used, is_copy;
+    uint8_t grid; /* of the group that asked, if there are several (grids.h) */
 };
 
 struct sm_ldst {

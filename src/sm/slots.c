@@ -31,6 +31,17 @@ void sm_slots_end(struct sm_slots *slots) {
     slots->registers = NULL;
 }
 
+void sm_slots_widen(struct sm_slots *slots, uint32_t n_registers) {
+    uint64_t *before = slots->registers;
+    uint32_t n_before = slots->n_registers;
+    if (n_registers <= n_before)
+        return;
+    sm_slots_begin(slots, n_registers);
+    for (uint32_t s = 0; s < slots->n; s++)
+        memcpy(slots->slot[s].register_ready, before + (size_t)s * n_before, n_before * sizeof *before);
+    free(before);
+}
+
 int sm_slots_find_free(const struct sm_slots *slots, uint32_t scheduler, uint32_t n_schedulers) {
     int other = SM_NO_SLOT;
     if (sm_slots_n_occupied(slots) == slots->n_usable)

@@ -31,6 +31,7 @@ struct sm_slot {
     uint8_t state;                  /* enum sm_state */
     uint8_t unit, traits;           /* of the next instruction */
     uint8_t parts;                  /* parts of a machine instruction that have not been issued yet */
+    uint8_t grid;                   /* its group's, if there are several (grids.h) */
     bool is_draining;               /* resume() is due when it wakes */
     bool is_continued;              /* some but not all bundles of its instruction have issued */
     bool waits_for_copies;          /* its next instruction waits for copies (copies.c) */
@@ -54,6 +55,8 @@ void sm_slots_free(struct sm_slots *slots);
 /* Before and after a grid: sets up scoreboards of n_registers entries. */
 void sm_slots_begin(struct sm_slots *slots, uint32_t n_registers);
 void sm_slots_end(struct sm_slots *slots);
+/* During a grid: makes the scoreboards at least n_registers entries long. */
+void sm_slots_widen(struct sm_slots *slots, uint32_t n_registers);
 /* Returns a free slot among every n_schedulers'th from `scheduler` on, otherwise any free one, or SM_NO_SLOT if none is
  * usable. */
 int sm_slots_find_free(const struct sm_slots *slots, uint32_t scheduler, uint32_t n_schedulers);

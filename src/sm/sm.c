@@ -72,6 +72,7 @@ void sm_free(struct sm *sm) {
     sm_slots_free(&sm->slots);
     sm_wheel_free(&sm->wheel);
     sm_ldst_free(&sm->ldst);
+    free(sm->grids.grid);
     free(sm);
 }
 
@@ -111,8 +112,7 @@ void sm_begin_grid(struct sm *sm, const struct exec_grid *grid, const struct sm_
         sm->divergence->begin_grid(sm->model);
 }
 
-/* Counts the work of the executed instructions, all at once. */
-static void count_work(struct sm *sm) {
+void sm_count_work(struct sm *sm) {
     for (uint32_t pc = 0; pc < sm->grid->program->n_insns; pc++) {
         const struct sm_timing *timing = &sm->program->timing[pc];
         sm->counters.value[timing->work] += sm->lanes_at[pc];
@@ -150,13 +150,14 @@ static void count_empty(struct sm *sm) {
 void sm_end_grid(struct sm *sm) {
     if (sm->lanes_at) { /* otherwise the grid has been counted, or there was none */
         count_empty(sm);
-        count_work(sm);
+        sm_count_work(sm);
     }
     free(sm->hot);
     sm->hot = NULL;
     for (uint32_t s = 0; s < sm->slots.n; s++)
         if (sm->slots.slot[s].group) /* only if the launch has failed */
             sm_finish_slot(sm, s);
+    sm_grids_end(sm);
     sm_blocks_end(sm);
     sm_slots_end(&sm->slots);
     sm_lanes_end(&sm->lanes);
@@ -234,7 +235,8 @@ void sm_describe(const struct sm *sm, void (*line)(void *user, const char *text)
         if (slot->state == SM_SLOT_FREE)
             continue;
         const struct divergence_group *group = slot->group;
-        const struct ptx_instruction *insn = sm->program->exec->source[group->pc];
+        const struct exec_program *program = group->row ? group->row->block->grid->program : sm->program->exec;
+        const struct ptx_instruction *insn = program->source[group->pc];
         char name[80] = "ret", who[48], text[240];
         if (insn)
             ptx_instruction_name(insn, name, sizeof name);

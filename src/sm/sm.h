@@ -71,6 +71,30 @@ void sm_pull(struct sm *sm, uint64_t cycle);
 void sm_start_block_at(struct sm *sm, uint32_t block, uint64_t start, uint64_t cycle);
 void sm_start_block(struct sm *sm, uint32_t block, uint64_t cycle);
 
+/* Launches that share the SMs (grids.h). After sm_begin_grid() and before its first block, sm_share_grid() makes the
+ * grid number 0 of several. Others join with free numbers below SM_MOST_GRIDS, and leave when their blocks have ended.
+ * Then sm_end_grid() ends all. Only for models with shares_sms and schedulers without `wide` parts, and without an
+ * observer or a record of threads or lines. */
+enum { SM_MOST_GRIDS = 128 };
+void sm_share_grid(struct sm *sm);
+void sm_join_grid(struct sm *sm, uint32_t k, const struct exec_grid *grid, const struct sm_program *program);
+bool sm_has_room_for(const struct sm *sm, uint32_t k);
+/* As sm_start_block_at(). */
+void sm_start_block_of(struct sm *sm, uint32_t k, uint32_t block, uint64_t start, uint64_t cycle);
+/* Returns how many blocks of the grid have ended since the last call. */
+uint32_t sm_take_ended(struct sm *sm, uint32_t k);
+/* Accounts the cycles up to `cycle`, and adds the grid's share of the counters. */
+void sm_leave_grid(struct sm *sm, uint32_t k, uint64_t cycle, struct stats_counters *counters,
+                   uint64_t active_lanes[EXEC_LANES + 1]);
+/* Adds the grid's share so far. */
+void sm_add_share(struct sm *sm, uint32_t k, struct stats_counters *counters);
+/* Makes the grid the one that sm_add_hot() and sm_fault() are about. */
+void sm_show_grid(struct sm *sm, uint32_t k);
+/* Returns whether the SM can hold several grids. */
+bool sm_can_share(const struct sm *sm);
+/* Returns the number of the current grid: after a fault, the one that faulted. */
+uint32_t sm_current_grid(const struct sm *sm);
+
 /* What an SM may do in a cycle that the other SMs have not reached, or have passed. */
 enum sm_freedom {
     SM_TOGETHER, /* everything: all SMs have reached this cycle, and those with lower numbers have finished it */

@@ -92,6 +92,7 @@ CUresult cuDevicePrimaryCtxRelease(CUdevice device) {
     CUDA_ENTER(call, cuda_enter_device(device));
     if (!call.state->primary)
         return CUDA_ERROR_INVALID_CONTEXT;
+    cuda_settle(&call);
     if (--call.state->primary_count == 0)
         reset_primary(call.state);
     return CUDA_SUCCESS;
@@ -99,6 +100,7 @@ CUresult cuDevicePrimaryCtxRelease(CUdevice device) {
 
 CUresult cuDevicePrimaryCtxReset(CUdevice device) {
     CUDA_ENTER(call, cuda_enter_device(device));
+    cuda_settle(&call);
     reset_primary(call.state);
     return CUDA_SUCCESS;
 }
@@ -157,7 +159,7 @@ CUresult cuCtxCreate_v2(CUcontext *context, unsigned flags, CUdevice device) {
 }
 
 CUresult cuCtxDestroy(CUcontext context) {
-    CUDA_ENTER(call, cuda_enter());
+    CUDA_ENTER(call, cuda_enter_settled());
     if (!context)
         return CUDA_ERROR_INVALID_VALUE;
     struct CUctx_st *found = find_context(&call, context);
@@ -286,7 +288,7 @@ CUresult cuCtxSynchronize(void) {
 CUresult cuCtxSynchronize_v2(CUcontext context) {
     if (!context)
         return cuCtxSynchronize();
-    CUDA_ENTER(call, cuda_enter());
+    CUDA_ENTER(call, cuda_enter_settled());
     struct CUctx_st *found = find_context(&call, context);
     return found ? found->error : CUDA_ERROR_INVALID_CONTEXT;
 }
@@ -329,7 +331,7 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
 }
 
 CUresult cuCtxGetLimit(size_t *value, CUlimit limit) {
-    CUDA_ENTER(call, cuda_enter_context());
+    CUDA_ENTER(call, cuda_enter_waiting(NULL));
     if (!value)
         return CUDA_ERROR_INVALID_VALUE;
     switch (limit) {
@@ -389,7 +391,7 @@ CUresult cuCtxSetSharedMemConfig(CUsharedconfig config) {
 }
 
 CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest) {
-    CUDA_ENTER(call, cuda_enter_context());
+    CUDA_ENTER(call, cuda_enter_waiting(NULL));
     if (least)
         *least = CUDA_STREAM_LEAST_PRIORITY;
     if (greatest)

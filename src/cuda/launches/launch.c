@@ -1,9 +1,9 @@
 /* Launches of kernels and host functions.
  *
- * A kernel has ended when the launch returns. An invalid launch returns its error directly. A kernel that fails leaves
- * its error in the context, and the next call reports it, as on a real device, where the launch would already have
- * returned. With CUDA_LAUNCH_BLOCKING=1 in the environment the launch itself reports it. Either way one line on
- * standard error says what happened. */
+ * A kernel has ended when the launch returns, unless it waits for others (waiting.c). An invalid launch returns its
+ * error directly. A kernel that fails leaves its error in the context, and the next call reports it, as on a real
+ * device, where the launch would already have returned. With CUDA_LAUNCH_BLOCKING=1 in the environment the launch
+ * itself reports it. Either way one line on standard error says what happened. */
 #include "cuda/internal.h"
 
 #include <stdio.h>
@@ -127,14 +127,31 @@ static bool is_to_be_timed(const struct cuda_state *state, const struct CUfunc_s
     return is_match;
 }
 
+void cuda_launch_failed(struct cuda_call *call, const struct gpu_error *error) {
+    CUresult result = cuda_result_of(error->status);
+    if (call->context && !gpu_is_refusal(error->status))
+        call->context->error = result;
+    report(call->state, result, error);
+    if (error->status == GPU_OTHER_RUN) /* no result that the program could compute from here on would be right */
+        _exit(1);
+    if (error->status == GPU_INTERRUPTED)
+        cuda_interrupt_end();
+}
+
 /* Sets *is_impossible if no kernel can have the launch's grid or block; it may be NULL. */
 static CUresult run(struct cuda_call *call, const struct cuda_kernel_work *work, bool *is_impossible) {
     struct CUfunc_st *function = work->function;
     struct gpu_launch launch = work->launch;
     struct gpu_error error = {.status = GPU_OK};
     launch.is_untimed = !is_to_be_timed(call->state, function);
+    bool waits = cuda_may_wait(call, &launch);
+    if (!waits && cuda_is_waiting(call) && cuda_settle_stream(call) != CUDA_SUCCESS)
+        return call->context->error;
     cuda_interrupt_defer(true);
-    bool is_done = cuda_launch_on_timeline(call, &launch, &error);
+    bool is_done =
+        waits ? gpu_check_launch(call->gpu, &launch, &error) : cuda_launch_on_timeline(call, &launch, &error);
+    if (waits && is_done)
+        cuda_wait_with_launch(call, &launch);
     bool is_refused = !is_done && gpu_is_refusal(error.status);
     function->n_launches += !is_refused;
     cuda_interrupt_defer(false);
@@ -144,17 +161,10 @@ static CUresult run(struct cuda_call *call, const struct cuda_kernel_work *work,
         cuda_results_write_sometimes(call->state);
         return CUDA_SUCCESS;
     }
-    CUresult result = cuda_result_of(error.status);
-    if (!is_refused)
-        call->context->error = result;
     if (is_impossible)
         *is_impossible = error.status == GPU_INVALID_SHAPE;
-    report(call->state, result, &error);
-    if (error.status == GPU_OTHER_RUN) /* no result that the program could compute from here on would be right */
-        _exit(1);
-    if (error.status == GPU_INTERRUPTED)
-        cuda_interrupt_end();
-    return is_refused || call->state->is_launch_blocking ? result : CUDA_SUCCESS;
+    cuda_launch_failed(call, &error);
+    return is_refused || call->state->is_launch_blocking ? cuda_result_of(error.status) : CUDA_SUCCESS;
 }
 
 CUresult cuda_kernel_run(struct cuda_call *call, const struct cuda_kernel_work *work) { return run(call, work, NULL); }
@@ -174,7 +184,7 @@ static CUresult launch_in(struct cuda_call *call, CUstream stream, CUfunction fu
 
 static CUresult launch(CUstream stream, CUfunction function, const struct exec_shape *shape, void **parameters,
                        void **extra) {
-    CUDA_ENTER(call, cuda_enter_stream(stream));
+    CUDA_ENTER(call, cuda_enter_waiting(stream));
     return launch_in(&call, stream, function, shape, parameters, extra, NULL);
 }
 
@@ -240,7 +250,7 @@ CUresult cuHeddleLaunch(const CUlaunchConfig *config, CUfunction function, void 
                         bool *is_impossible) {
     if (!config || (config->numAttrs && !config->attrs))
         return CUDA_ERROR_INVALID_VALUE;
-    CUDA_ENTER(call, cuda_enter_stream(config->hStream));
+    CUDA_ENTER(call, cuda_enter_waiting(config->hStream));
     struct exec_shape shape = {
         .grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
         .block = {config->blockDimX, config->blockDimY, config->blockDimZ},

@@ -3,7 +3,7 @@
 
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction function, int block_threads,
                                                               size_t shared_bytes, unsigned flags) {
-    CUDA_ENTER(call, cuda_enter_context());
+    CUDA_ENTER(call, cuda_enter_waiting(NULL));
     CUDA_FIND(const struct CUfunc_st, found, cuda_find_function(&call, function));
     if (!blocks || block_threads <= 0 || flags & ~(unsigned)CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE)
         return CUDA_ERROR_INVALID_VALUE;
@@ -61,7 +61,7 @@ CUresult cuOccupancyMaxPotentialBlockSize(int *grid_blocks, int *block_threads, 
 /* Finds by bisection the largest amount with which `blocks` blocks still fit: fewer bytes never fit worse. */
 CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *shared_bytes, CUfunction function, int blocks,
                                                  int block_threads) {
-    CUDA_ENTER(call, cuda_enter_context());
+    CUDA_ENTER(call, cuda_enter_waiting(NULL));
     CUDA_FIND(const struct CUfunc_st, found, cuda_find_function(&call, function));
     if (!shared_bytes || blocks <= 0 || block_threads <= 0)
         return CUDA_ERROR_INVALID_VALUE;

@@ -1,6 +1,7 @@
 /* Copies between host memory, device memory and arrays, in one, two and three dimensions.
  *
- * A copy, even an asynchronous one, is done when its call returns; the API allows that order. On the device's timeline
+ * A copy, even an asynchronous one, is done when its call returns, unless it comes after work that waits (waiting.c);
+ * the API allows that order. On the device's timeline
  * the program waits for a synchronous copy, and for any copy from or to host memory that is not pinned. A host address
  * in the device's arena may be passed as a host pointer, as with unified addressing. */
 #include "cuda/internal.h"
@@ -129,19 +130,27 @@ static void take_time(struct cuda_call *call, const struct side *to, const struc
         cuda_host_waits(call, call->end);
 }
 
+static CUresult find_places(const struct cuda_call *call, const struct side *to, const struct side *from,
+                            const struct box *box, struct place *target, struct place *source) {
+    if (!find_place(call, to, box, target))
+        return cuda_refuse(call, CUDA_ERROR_INVALID_VALUE,
+                           "copy: %zu x %zu x %zu bytes at 0x%llx are not all inside the destination", box->width,
+                           box->height, box->depth, to->device);
+    if (!find_place(call, from, box, source))
+        return cuda_refuse(call, CUDA_ERROR_INVALID_VALUE,
+                           "copy: %zu x %zu x %zu bytes at 0x%llx are not all inside the source", box->width,
+                           box->height, box->depth, from->device);
+    return CUDA_SUCCESS;
+}
+
 static CUresult copy_box(struct cuda_call *call, const struct side *to, const struct side *from,
                          const struct box *box) {
     struct place target, source;
     if (!box->width || !box->height || !box->depth)
         return CUDA_SUCCESS;
-    if (!find_place(call, to, box, &target))
-        return cuda_refuse(call, CUDA_ERROR_INVALID_VALUE,
-                           "copy: %zu x %zu x %zu bytes at 0x%llx are not all inside the destination", box->width,
-                           box->height, box->depth, to->device);
-    if (!find_place(call, from, box, &source))
-        return cuda_refuse(call, CUDA_ERROR_INVALID_VALUE,
-                           "copy: %zu x %zu x %zu bytes at 0x%llx are not all inside the source", box->width,
-                           box->height, box->depth, from->device);
+    CUresult result = find_places(call, to, from, box, &target, &source);
+    if (result != CUDA_SUCCESS)
+        return result;
     for (size_t z = 0; z < box->depth; z++)
         for (size_t y = 0; y < box->height; y++) {
             unsigned char *line = target.first + z * target.slice + y * target.pitch;
@@ -178,12 +187,34 @@ static CUDA_MEMCPY3D describe(const struct side *to, const struct side *from, co
     };
 }
 
+static CUresult copy_later(struct cuda_call *call, const void *copy) { return cuda_copy(call, copy); }
+
+/* Copies now, or when work of the stream that waits has ended. The program may change memory that is not pinned at
+ * once, and may use it when the call returns, so such a copy lets that work run first. */
+static CUresult copy_now_or_later(struct cuda_call *call, const struct side *to, const struct side *from,
+                                  const struct box *box) {
+    struct place target, source;
+    if (!cuda_must_wait(call))
+        return copy_box(call, to, from, box);
+    bool can_wait = home_of(call, to) != HOME_PAGEABLE && home_of(call, from) != HOME_PAGEABLE;
+    CUresult result = can_wait ? CUDA_SUCCESS : cuda_settle_stream(call);
+    if (result != CUDA_SUCCESS || !can_wait)
+        return result != CUDA_SUCCESS ? result : copy_box(call, to, from, box);
+    if (!box->width || !box->height || !box->depth)
+        return CUDA_SUCCESS;
+    result = find_places(call, to, from, box, &target, &source);
+    CUDA_MEMCPY3D copy = describe(to, from, box);
+    if (result == CUDA_SUCCESS)
+        cuda_wait_with(call, copy_later, &copy, sizeof(copy));
+    return result;
+}
+
 /* Copies, or records the copy if the stream is captured. */
 static CUresult copy_in(struct cuda_call *call, CUstream stream, const struct side *to, const struct side *from,
                         const struct box *box) {
     struct cuda_capture *capture = cuda_capture_of(call, stream);
     if (!capture)
-        return copy_box(call, to, from, box);
+        return copy_now_or_later(call, to, from, box);
     CUDA_MEMCPY3D copy = describe(to, from, box);
     return cuda_capture_copy(call, capture, &copy);
 }
@@ -210,7 +241,7 @@ static struct side array_side(CUarray array, size_t offset) {
 static CUresult wait_after(CUresult result) { return result == CUDA_SUCCESS ? cuStreamSynchronize(NULL) : result; }
 
 static CUresult copy_bytes(CUstream stream, struct side to, struct side from, size_t bytes) {
-    CUDA_ENTER(call, cuda_enter_stream(stream));
+    CUDA_ENTER(call, cuda_enter_waiting(stream));
     const struct box box = {bytes, 1, 1};
     return copy_in(&call, stream, &to, &from, &box);
 }
@@ -290,7 +321,7 @@ CUresult cuMemcpyPeer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CU
 /* ---- Two and three dimensions ----------------------------------------------------------------------------------- */
 
 CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D *copy, CUstream stream) {
-    CUDA_ENTER(call, cuda_enter_stream(stream));
+    CUDA_ENTER(call, cuda_enter_waiting(stream));
     if (!copy)
         return CUDA_ERROR_INVALID_VALUE;
     const struct side from = {copy->srcMemoryType,

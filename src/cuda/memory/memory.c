@@ -72,7 +72,7 @@ static struct cuda_allocation *allocate(struct cuda_call *call, enum cuda_memory
 /* ---- Device memory ---------------------------------------------------------------------------------------------- */
 
 CUresult cuMemGetInfo(size_t *free_bytes, size_t *total_bytes) {
-    CUDA_ENTER(call, cuda_enter_context());
+    CUDA_ENTER(call, cuda_enter_waiting(NULL));
     if (!free_bytes || !total_bytes)
         return CUDA_ERROR_INVALID_VALUE;
     uint64_t total = gpu_config(call.gpu)->memory_bytes, used = gpu_memory_used(call.gpu);
@@ -82,7 +82,7 @@ CUresult cuMemGetInfo(size_t *free_bytes, size_t *total_bytes) {
 }
 
 CUresult cuMemAlloc(CUdeviceptr *address, size_t bytes) {
-    CUDA_ENTER(call, cuda_enter_context());
+    CUDA_ENTER(call, cuda_enter_waiting(NULL));
     if (!address || !bytes)
         return CUDA_ERROR_INVALID_VALUE;
     const struct cuda_allocation *allocation = allocate(&call, CUDA_MEMORY_DEVICE, bytes, 0);
@@ -126,7 +126,7 @@ CUresult cuMemFree(CUdeviceptr address) {
 }
 
 CUresult cuMemGetAddressRange(CUdeviceptr *base, size_t *bytes, CUdeviceptr address) {
-    CUDA_ENTER(call, cuda_enter_context());
+    CUDA_ENTER(call, cuda_enter_waiting(NULL));
     uint64_t found_base, found_bytes;
     if (!gpu_find_allocation(call.gpu, address, &found_base, &found_bytes))
         return CUDA_ERROR_NOT_FOUND;
@@ -181,7 +181,7 @@ CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
 /* ---- Host memory ------------------------------------------------------------------------------------------------ */
 
 CUresult cuMemHostAlloc(void **memory, size_t bytes, unsigned flags) {
-    CUDA_ENTER(call, cuda_enter_context());
+    CUDA_ENTER(call, cuda_enter_waiting(NULL));
     const unsigned known = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
     if (!memory || !bytes || flags & ~known)
         return CUDA_ERROR_INVALID_VALUE;
@@ -223,7 +223,7 @@ struct cuda_allocation *cuda_find_host_memory(const struct cuda_call *call, uint
 }
 
 CUresult cuMemHostGetDevicePointer(CUdeviceptr *address, void *memory, unsigned flags) {
-    CUDA_ENTER(call, cuda_enter_context());
+    CUDA_ENTER(call, cuda_enter_waiting(NULL));
     if (!address || flags != 0)
         return CUDA_ERROR_INVALID_VALUE;
     const struct cuda_allocation *allocation = cuda_find_host_memory(&call, (uintptr_t)memory);

@@ -113,7 +113,7 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t bytes, const C
 }
 
 CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
-    CUDA_ENTER(call, cuda_enter());
+    CUDA_ENTER(call, cuda_enter_settled());
     struct cuda_pages *pages = find_pages(&call, handle);
     if (!pages)
         return CUDA_ERROR_INVALID_VALUE;
@@ -171,7 +171,7 @@ CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset, CUmemGeneric
 
 /* All mappings that begin in the range must end in it, and it must not cut one. */
 CUresult cuMemUnmap(CUdeviceptr address, size_t bytes) {
-    CUDA_ENTER(call, cuda_enter());
+    CUDA_ENTER(call, cuda_enter_settled());
     const struct cuda_mapping *first = find_mapping(&call, address);
     if (!bytes || !first || first->address != address)
         return CUDA_ERROR_INVALID_VALUE;

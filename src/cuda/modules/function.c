@@ -114,7 +114,7 @@ CUresult cuda_function_set_attribute(const struct cuda_call *call, struct CUfunc
 }
 
 CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function) {
-    CUDA_ENTER(call, cuda_enter_context());
+    CUDA_ENTER(call, cuda_enter_waiting(NULL));
     CUDA_FIND(const struct CUfunc_st, found, cuda_find_function(&call, function));
     return value ? cuda_function_attribute(&call, found, attribute, value) : CUDA_ERROR_INVALID_VALUE;
 }

@@ -55,7 +55,7 @@ CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *path, CUjit_optio
 }
 
 CUresult cuLibraryUnload(CUlibrary library) {
-    CUDA_ENTER(call, cuda_enter());
+    CUDA_ENTER(call, cuda_enter_settled());
     CUDA_FIND(struct CUlib_st, found, cuda_object_find(&call, library, CUDA_KIND_LIBRARY));
     cuda_module_destroy(call.state, found->module);
     cuda_object_delete(call.state, found);
@@ -91,7 +91,7 @@ CUresult cuLibraryEnumerateKernels(CUkernel *kernels, unsigned size, CUlibrary l
 }
 
 CUresult cuLibraryGetModule(CUmodule *module, CUlibrary library) {
-    CUDA_ENTER(call, cuda_enter_context());
+    CUDA_ENTER(call, cuda_enter_waiting(NULL));
     CUDA_FIND(const struct CUlib_st, found, cuda_object_find(&call, library, CUDA_KIND_LIBRARY));
     if (!module)
         return CUDA_ERROR_INVALID_VALUE;
@@ -100,7 +100,7 @@ CUresult cuLibraryGetModule(CUmodule *module, CUlibrary library) {
 }
 
 CUresult cuLibraryGetGlobal(CUdeviceptr *address, size_t *bytes, CUlibrary library, const char *name) {
-    CUDA_ENTER(call, cuda_enter_context());
+    CUDA_ENTER(call, cuda_enter_waiting(NULL));
     const struct CUlib_st *found = cuda_object_find(&call, library, CUDA_KIND_LIBRARY);
     return found ? cuda_module_global(found->module, name, address, bytes) : CUDA_ERROR_INVALID_HANDLE;
 }
@@ -111,7 +111,7 @@ CUresult cuLibraryGetManaged(CUdeviceptr *address, size_t *bytes, CUlibrary libr
 }
 
 CUresult cuKernelGetFunction(CUfunction *function, CUkernel kernel) {
-    CUDA_ENTER(call, cuda_enter_context());
+    CUDA_ENTER(call, cuda_enter_waiting(NULL));
     CUDA_FIND(struct CUfunc_st, found, find_kernel(&call, kernel));
     if (!function)
         return CUDA_ERROR_INVALID_VALUE;

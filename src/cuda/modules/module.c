@@ -245,7 +245,7 @@ CUresult cuda_module_kernels(struct cuda_call *call, struct CUmod_st *module, st
 
 CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned n_options, CUjit_option *options,
                             void **values) {
-    CUDA_ENTER(call, cuda_enter_context());
+    CUDA_ENTER(call, cuda_enter_waiting(NULL));
     return module ? cuda_module_load(&call, module, NULL, image, 0, n_options, options, values)
                   : CUDA_ERROR_INVALID_VALUE;
 }
@@ -259,7 +259,7 @@ CUresult cuModuleLoadFatBinary(CUmodule *module, const void *image) {
 }
 
 CUresult cuModuleLoad(CUmodule *module, const char *path) {
-    CUDA_ENTER(call, cuda_enter_context());
+    CUDA_ENTER(call, cuda_enter_waiting(NULL));
     return module ? cuda_module_load_file(&call, module, path, 0, NULL, NULL) : CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -281,13 +281,13 @@ CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *mode) {
 }
 
 CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name) {
-    CUDA_ENTER(call, cuda_enter_context());
+    CUDA_ENTER(call, cuda_enter_waiting(NULL));
     CUDA_FIND(struct CUmod_st, found, cuda_object_find(&call, module, CUDA_KIND_MODULE));
     return function && name ? cuda_module_function(&call, found, name, function) : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuModuleGetFunctionCount(unsigned *count, CUmodule module) {
-    CUDA_ENTER(call, cuda_enter_context());
+    CUDA_ENTER(call, cuda_enter_waiting(NULL));
     CUDA_FIND(const struct CUmod_st, found, cuda_object_find(&call, module, CUDA_KIND_MODULE));
     if (!count)
         return CUDA_ERROR_INVALID_VALUE;
@@ -296,13 +296,13 @@ CUresult cuModuleGetFunctionCount(unsigned *count, CUmodule module) {
 }
 
 CUresult cuModuleEnumerateFunctions(CUfunction *functions, unsigned size, CUmodule module) {
-    CUDA_ENTER(call, cuda_enter_context());
+    CUDA_ENTER(call, cuda_enter_waiting(NULL));
     CUDA_FIND(struct CUmod_st, found, cuda_object_find(&call, module, CUDA_KIND_MODULE));
     return functions ? cuda_module_kernels(&call, found, functions, size) : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuModuleGetGlobal(CUdeviceptr *address, size_t *bytes, CUmodule module, const char *name) {
-    CUDA_ENTER(call, cuda_enter_context());
+    CUDA_ENTER(call, cuda_enter_waiting(NULL));
     struct CUmod_st *found = cuda_object_find(&call, module, CUDA_KIND_MODULE);
     return found ? cuda_module_global(found, name, address, bytes) : CUDA_ERROR_INVALID_HANDLE;
 }

@@ -117,8 +117,15 @@ struct cuda_call cuda_enter_device(CUdevice device) {
     return call;
 }
 
-struct cuda_call cuda_enter_context(void) {
+struct cuda_call cuda_enter_settled(void) {
     struct cuda_call call = cuda_enter();
+    if (call.result == CUDA_SUCCESS)
+        cuda_settle(&call);
+    return call;
+}
+
+static struct cuda_call enter_context(bool settles) {
+    struct cuda_call call = settles ? cuda_enter_settled() : cuda_enter();
     if (call.result != CUDA_SUCCESS)
         return call;
     call.context = cuda_current_context();
@@ -131,8 +138,12 @@ struct cuda_call cuda_enter_context(void) {
     return call;
 }
 
-struct cuda_call cuda_enter_stream(CUstream stream) {
-    struct cuda_call call = cuda_enter_context();
+struct cuda_call cuda_enter_context(void) {
+    return enter_context(true);
+}
+
+static struct cuda_call enter_stream(CUstream stream, bool settles) {
+    struct cuda_call call = enter_context(settles);
     if (call.result != CUDA_SUCCESS)
         return call;
     bool is_default = !stream || stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD;
@@ -143,6 +154,19 @@ struct cuda_call cuda_enter_stream(CUstream stream) {
     call.stream = is_default ? NULL : stream;
     call.ready = call.end = cuda_stream_ready(&call, call.stream);
     return call;
+}
+
+struct cuda_call cuda_enter_stream(CUstream stream) {
+    return enter_stream(stream, true);
+}
+struct cuda_call cuda_enter_waiting(CUstream stream) {
+    return enter_stream(stream, false);
+}
+
+CUresult cuda_settle_stream(struct cuda_call *call) {
+    cuda_settle(call);
+    call->ready = call->end = cuda_stream_ready(call, call->stream);
+    return call->context->error;
 }
 
 void cuda_unlock(struct cuda_call *call) {
@@ -164,8 +188,12 @@ void cuda_finish(void) {
     limit.tv_sec += 2;
     if (pthread_mutex_timedlock(&process_lock, &limit) != 0)
         return;
-    if (process_state && process_state->is_initialized)
+    if (process_state && process_state->is_initialized) {
+        struct cuda_call call = {.state = process_state, .gpu = process_state->gpu};
+        if (!process_state->is_copy)
+            cuda_settle(&call);
         cuda_results_write(process_state);
+    }
     pthread_mutex_unlock(&process_lock);
 }
 
@@ -214,7 +242,18 @@ void *cuda_object_find(const struct cuda_call *call, const void *handle, enum cu
     return exists ? object : NULL;
 }
 
+static void count_stream(struct cuda_state *state, const struct CUstream_st *stream, uint32_t by) {
+    state->order.n_streams += by;
+    state->order.n_free_streams += stream->flags & CU_STREAM_NON_BLOCKING ? by : 0;
+}
+
+void cuda_stream_made(struct cuda_call *call, const struct CUstream_st *stream) {
+    count_stream(call->state, stream, 1);
+}
+
 void cuda_object_delete(struct cuda_state *state, void *object) {
+    if (((const struct cuda_object *)object)->kind == CUDA_KIND_STREAM)
+        count_stream(state, object, UINT32_MAX);
     cuda_table_remove(&state->objects, (uintptr_t)object);
     free(object);
 }

@@ -2,7 +2,7 @@
 #include "cuda/internal.h"
 
 CUresult cuEventCreate(CUevent *event, unsigned flags) {
-    CUDA_ENTER(call, cuda_enter_context());
+    CUDA_ENTER(call, cuda_enter_waiting(NULL));
     const unsigned known = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
     if (!event || flags & ~known)
         return CUDA_ERROR_INVALID_VALUE;
@@ -15,7 +15,7 @@ CUresult cuEventCreate(CUevent *event, unsigned flags) {
 }
 
 CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned flags) {
-    CUDA_ENTER(call, cuda_enter_stream(stream));
+    CUDA_ENTER(call, cuda_enter_waiting(stream));
     CUDA_FIND(struct CUevent_st, found, cuda_object_find(&call, event, CUDA_KIND_EVENT));
     if (flags & ~(unsigned)CU_EVENT_RECORD_EXTERNAL)
         return CUDA_ERROR_INVALID_VALUE;

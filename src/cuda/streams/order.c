@@ -73,6 +73,7 @@ bool cuda_launch_on_timeline(struct cuda_call *call, struct gpu_launch *launch, 
 
 void cuda_event_record(const struct cuda_call *call, struct CUevent_st *event) {
     event->is_recorded = true;
+    event->task = cuda_waiting_task(call);
     event->cycle = call->ready;
     event->time_ns = gpu_has_timeline(call->gpu) ? gpu_cycles_to_ns(call->gpu, event->cycle) : gpu_time_ns(call->gpu);
 }

@@ -1,15 +1,16 @@
-/* Streams. Each call does its work, in the order of the calls, before it returns. order.c determines when that work
- * would have run on the device. */
+/* Streams. A call does its work before it returns, or leaves it to the device (waiting.c). order.c determines when the
+ * work runs. */
 #include "cuda/internal.h"
 
 #include <string.h>
 
 CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned flags, int priority) {
-    CUDA_ENTER(call, cuda_enter_context());
+    CUDA_ENTER(call, cuda_enter_waiting(NULL));
     if (!stream || flags & ~(unsigned)CU_STREAM_NON_BLOCKING)
         return CUDA_ERROR_INVALID_VALUE;
     struct CUstream_st *made = cuda_object_new(&call, CUDA_KIND_STREAM, sizeof(*made));
     made->flags = flags;
+    cuda_stream_made(&call, made);
     made->priority = priority; /* clamped to the range of the device */
     if (made->priority > CUDA_STREAM_LEAST_PRIORITY)
         made->priority = CUDA_STREAM_LEAST_PRIORITY;
@@ -38,15 +39,17 @@ CUresult cuStreamSynchronize(CUstream stream) {
 CUresult cuStreamQuery(CUstream stream) { return cuStreamSynchronize(stream); }
 
 CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
-    CUDA_ENTER(call, cuda_enter_stream(stream));
+    CUDA_ENTER(call, cuda_enter_waiting(stream));
     if (flags & ~(unsigned)CU_EVENT_WAIT_EXTERNAL)
         return CUDA_ERROR_INVALID_VALUE;
     const struct CUevent_st *found = cuda_object_find(&call, event, CUDA_KIND_EVENT);
     struct CUstream_st *waiting = cuda_object_find(&call, stream, CUDA_KIND_STREAM);
     if (found && found->capture && waiting && !waiting->capture)
         waiting->capture = found->capture; /* it joins the capture */
-    else if (found && !found->capture)
+    else if (found && !found->capture) {
         cuda_stream_ends(&call, call.stream, found->cycle);
+        cuda_stream_waits(&call, found->task);
+    }
     return found ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
@@ -81,7 +84,7 @@ static const struct CUstream_st *made_with(const struct cuda_call *call, CUstrea
 /* A query for each property of a stream. */
 #define GET(name, type, property)                                                                                      \
     CUresult name(CUstream stream, type *value) {                                                                      \
-        CUDA_ENTER(call, cuda_enter_stream(stream));                                                                   \
+        CUDA_ENTER(call, cuda_enter_waiting(stream));                                                                  \
         if (!value)                                                                                                    \
             return CUDA_ERROR_INVALID_VALUE;                                                                           \
         *value = property;                                                                                             \
