@@ -16,6 +16,7 @@ function(add_data name)
 endfunction()
 add_data(machines machines/*.yaml)
 add_data(experiments experiments/*.yaml)
+add_data(championship experiments/championship/*.yaml)
 # Those that `heddle validate` runs; the programs for the others are not installed.
 set(recordings bench/hardware/recordings)
 add_data(recordings ${recordings}/h200_workloads.csv ${recordings}/h200_patterns.csv ${recordings}/h200_applications.csv

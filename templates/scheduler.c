@@ -67,6 +67,7 @@ static const struct sched_ops table = {
     .leave = leave,
     .pick = pick,
     .issued = issued,
+    .sm_bits = 7 + 20, /* storage, for `heddle cost`: the turn, and how many are left; .warp_bits: more for each warp */
 };
 
 HEDDLE_SCHEDULER(table);

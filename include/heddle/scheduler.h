@@ -240,6 +240,10 @@ struct sched_ops {
      * May be NULL if no paper counts it. */
     uint64_t (*cost_bits)(const void *options, const struct config_machine *machine, char *formula, size_t size);
 
+    /* The same for a policy outside Heddle, which cannot look at the machine: bits for each warp, and other bits of an
+     * SM. Used if cost_bits is NULL. Both 0: not counted. */
+    uint32_t warp_bits, sm_bits;
+
     /* What follows may be 0 or NULL, and then costs nothing. */
     uint32_t wants; /* enum sched_wants */
     /* All schedulers of an SM have one state, and hooks are called for all slots. Candidates of one pick still belong

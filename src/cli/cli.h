@@ -26,6 +26,7 @@ int cli_check(int argc, char **argv);
 int cli_import(int argc, char **argv);
 int cli_query(int argc, char **argv);
 int cli_cost(int argc, char **argv);
+int cli_championship(int argc, char **argv);
 int cli_help(int argc, char **argv);
 
 /* read_results.c: reads a store, of which only the runs that meet `where`, or the --json output of a command: a run, a

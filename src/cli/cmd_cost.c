@@ -13,6 +13,7 @@
 #include "cli/commands.h"
 #include "command/machine_options.h"
 #include "command/output.h"
+#include "config/plugin.h"
 #include "divergence/divergence.h"
 #include "program/place.h"
 #include "program/target.h"
@@ -38,13 +39,14 @@ static const struct command_option options[] = {
 const struct command cli_cost_command = {
     .name = "cost",
     .summary = "the storage that divergence models and schedulers add to an SM, as their papers count it",
-    .usage = "cost [MODEL|SCHEDULER...] [options]",
+    .usage = "cost [MODEL|SCHEDULER|FILE.so...] [options]",
     .text = "Each may have options: lwm:size=512. Without one, all are shown. Bits are those of one SM of the\n"
             "machine; where no paper counts any, there is no number. What a mechanism shares with the SM that it\n"
             "is added to (registers, instruction buffers) is not counted.\n",
     .examples = "  heddle cost\n"
                 "  heddle cost lwm lwm:size=512 stack -m narasiman2011\n"
-                "  heddle cost dws:wst=32 -m meng2010 --json -\n",
+                "  heddle cost dws:wst=32 -m meng2010 --json -\n"
+                "  heddle cost ./mine.so\n",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
     .main = cli_cost,
@@ -95,9 +97,8 @@ static int add_scheduler(struct table *table, const char *text) {
     if (!sched_parse_by(table->machine.rules, text, &ops, &given, error, sizeof error))
         return command_fail(COMMAND_USAGE, "%s", error);
     struct cost *cost = &table->cost[table->count++];
-    *cost = (struct cost){.name = text, .kind = "scheduler", .is_known = ops->cost_bits != NULL};
-    if (ops->cost_bits)
-        cost->bits = ops->cost_bits(given, &table->machine, formula, sizeof formula);
+    *cost = (struct cost){.name = text, .kind = "scheduler"};
+    cost->is_known = sched_count_bits(ops, given, &table->machine, &cost->bits, formula, sizeof formula);
     cost->how = base_arena_copy(table->arena, formula, strlen(formula));
     free(given);
     return COMMAND_DONE;
@@ -118,7 +119,20 @@ static int unknown(const char *name) {
     return command_fail(COMMAND_USAGE, "no divergence model or scheduler '%s'; 'heddle cost' shows all", name);
 }
 
+static int add_file(struct table *table, const char *text) {
+    char error[512];
+    const char *path = base_arena_copy(table->arena, text, config_plugin_file_length(text));
+    const struct heddle_plugin *plugin = config_plugin_open(path, error, sizeof error);
+    if (!plugin)
+        return command_fail(COMMAND_ERROR, "%s", error);
+    if (plugin->kind == HEDDLE_PLUGIN_DRAM_POLICY)
+        return command_fail(COMMAND_USAGE, "%s is a DRAM policy, whose storage is not counted", path);
+    return plugin->kind == HEDDLE_PLUGIN_SCHEDULER ? add_scheduler(table, text) : add_model(table, text, true);
+}
+
 static int add_word(struct table *table, const char *word) {
+    if (config_plugin_file_length(word))
+        return add_file(table, word);
     const char *name = base_arena_copy(table->arena, word, strcspn(word, ":"));
     if (divergence_find(name))
         return add_model(table, word, true);

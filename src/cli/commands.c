@@ -9,10 +9,10 @@
 #include "program/workloads.h"
 
 const struct command *const cli_commands[] = {
-    &cli_run_command,    &cli_compare_command, &cli_characterize_command, &cli_ptx_command,
-    &cli_list_command,   &cli_paper_command,   &cli_sweep_command,        &cli_report_command,
-    &cli_query_command,  &cli_cost_command,    &cli_new_command,          &cli_check_command,
-    &cli_import_command, &cli_bench_command,   &cli_validate_command,     &cli_help_command,
+    &cli_run_command,          &cli_compare_command, &cli_characterize_command, &cli_ptx_command,    &cli_list_command,
+    &cli_paper_command,        &cli_sweep_command,   &cli_report_command,       &cli_query_command,  &cli_cost_command,
+    &cli_championship_command, &cli_new_command,     &cli_check_command,        &cli_import_command, &cli_bench_command,
+    &cli_validate_command,     &cli_help_command,
 };
 const unsigned cli_n_commands = sizeof cli_commands / sizeof cli_commands[0];
 

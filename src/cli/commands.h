@@ -15,6 +15,7 @@ extern const struct command cli_report_command;
 extern const struct command cli_bench_command;
 extern const struct command cli_validate_command;
 extern const struct command cli_cost_command;
+extern const struct command cli_championship_command;
 extern const struct command cli_new_command;
 extern const struct command cli_check_command;
 extern const struct command cli_import_command;

@@ -86,6 +86,8 @@ const char *program_find_machines(struct base_arena *arena) { return find_data("
 
 const char *program_find_experiments(struct base_arena *arena) { return find_data("experiments", arena); }
 
+const char *program_find_championship(struct base_arena *arena) { return find_data("championship", arena); }
+
 const char *program_find_recordings(struct base_arena *arena) { return find_data("recordings", arena); }
 
 const char *program_find_page(struct base_arena *arena) {

@@ -20,6 +20,7 @@ bool program_find_place(struct program_place *place, struct base_arena *arena);
 const char *program_find_machines(struct base_arena *arena);
 /* The same for the bundled experiments. */
 const char *program_find_experiments(struct base_arena *arena);
+const char *program_find_championship(struct base_arena *arena);
 /* The same for recordings of real GPUs. */
 const char *program_find_recordings(struct base_arena *arena);
 /* Returns the page that report/page.h fills with data. */

@@ -1,5 +1,7 @@
 /* The list of schedulers, and parsing of the text that selects one: NAME[:KEY=VALUE,...], or a file instead of the
  * name. */
+#include <stdio.h>
+
 #include "sched/internal.h"
 
 static const struct sched_ops *const schedulers[] = {
@@ -58,6 +60,23 @@ bool sched_parse_by(const char *rules, const char *text, const struct sched_ops 
 
 bool sched_parse(const char *text, const struct sched_ops **ops, void **options, char *error, size_t error_size) {
     return sched_parse_by(NULL, text, ops, options, error, error_size);
+}
+
+bool sched_count_bits(const struct sched_ops *ops, const void *options, const struct config_machine *machine,
+                      uint64_t *bits, char *formula, size_t size) {
+    uint32_t warps = machine->sm.threads / machine->sm.warp_size;
+    *bits = 0;
+    if (size)
+        *formula = '\0';
+    if (ops->cost_bits) {
+        *bits = ops->cost_bits(options, machine, formula, size);
+        return true;
+    }
+    if (!ops->warp_bits && !ops->sm_bits)
+        return false;
+    snprintf(formula, size, "declared: %u bits for each of %u warps, and %u bits", ops->warp_bits, warps, ops->sm_bits);
+    *bits = (uint64_t)ops->warp_bits * warps + ops->sm_bits;
+    return true;
 }
 
 void sched_describe(const struct sched_ops *ops, const void *options, char *text, size_t size) {

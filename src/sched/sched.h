@@ -26,6 +26,10 @@ bool sched_parse_by(const char *rules, const char *text, const struct sched_ops 
 struct sched_ops sched_complete(const struct sched_ops *table);
 /* For a complete table: returns whether stall() and wake() do anything. Most policies use the view's sets instead. */
 bool sched_sees_waits(const struct sched_ops *ops);
+/* Counts the policy's storage on an SM of the machine by its own declaration, with the formula in words. Returns false
+ * if it declares none. */
+bool sched_count_bits(const struct sched_ops *ops, const void *options, const struct config_machine *machine,
+                      uint64_t *bits, char *formula, size_t size);
 /* Writes the text that sched_parse() reads as these options, with every option named:
  * `two-level:group=8,switch=empty,...`. */
 void sched_describe(const struct sched_ops *ops, const void *options, char *text, size_t size);
