@@ -53,6 +53,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/bits.h"
 #include "divergence/parts/threads.h"
 #include "divergence/splits/splits.h"
 
@@ -287,22 +288,20 @@ static bool follows(void *model, const struct divergence_group *group) {
 
 /* --- cost --- */
 
-static uint32_t bits_for(uint32_t n) { return n <= 1 ? 0 : 32 - (uint32_t)__builtin_clz(n - 1); }
-
 /* Meng 2010, 5.6. With merge=dwf, ours: each slot has a pc and a mask that can be compared with those of the group that
  * leads. Each scheduler has, for the instruction it issues, the warp whose registers each lane reads (and in which
  * lane, with lanes=free). */
 static uint64_t cost_bits(const void *given, const struct config_machine *machine, char *formula, size_t size) {
     const struct options *options = given;
     uint32_t lanes = options->size ? options->size : machine->sm.warp_size, warps = machine->sm.threads / lanes;
-    uint32_t entry = lanes + bits_for(warps) + 64 + 2;
+    uint32_t entry = lanes + base_bits_for(warps) + 64 + 2;
     int length = snprintf(formula, size, "entries x (mask %u + warp number %u + pc 64 + status 2): %u x %u", lanes,
-                          bits_for(warps), options->wst, entry);
+                          base_bits_for(warps), options->wst, entry);
     uint64_t table = (uint64_t)options->wst * entry;
     if (options->merge != MERGE_DWF)
         return table;
     uint32_t slots = n_slots(given, machine, warps, UINT32_MAX), n = machine->sm.schedulers * lanes;
-    uint32_t home = bits_for(warps) + (options->lanes == LANES_FREE ? bits_for(lanes) : 0);
+    uint32_t home = base_bits_for(warps) + (options->lanes == LANES_FREE ? base_bits_for(lanes) : 0);
     if (length >= 0 && (size_t)length < size)
         snprintf(formula + length, size - (size_t)length,
                  "; slots x (mask %u + pc 64): %u x %u; schedulers x lanes x home of a thread: %u x %u", lanes, slots,

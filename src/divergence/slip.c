@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/bits.h"
 #include "divergence/splits/splits.h"
 
 enum { BRANCHES_LIMITED, BRANCHES_BYPASS };
@@ -216,15 +217,13 @@ static void complete(void *model, struct divergence_group *group, uint32_t tag, 
 
 enum { SLIP_BITS = 8 }; /* ours: the papers set no upper bound */
 
-static uint32_t bits_for(uint32_t n) { return n <= 1 ? 0 : 32 - (uint32_t)__builtin_clz(n - 1); }
-
 /* No paper counts it. Entries are those of the table of dws (Meng 2010, 5.6). Nothing limits their number, and there
  * may be as many as threads (same section). Ours: in each entry, how often its threads have been passed; and once for
  * an SM the maximum slip and the counts that adapt it: the cycles of the interval, and those in which the SM issued and
  * waited. */
 static uint64_t cost_bits(const void *given, const struct config_machine *machine, char *formula, size_t size) {
     const struct options *options = given;
-    uint32_t lanes = machine->sm.warp_size, warp_bits = bits_for(machine->sm.threads / lanes);
+    uint32_t lanes = machine->sm.warp_size, warp_bits = base_bits_for(machine->sm.threads / lanes);
     uint32_t entry = lanes + warp_bits + 64 + 2 + SLIP_BITS, count = 32 - (uint32_t)__builtin_clz(options->interval);
     snprintf(formula, size,
              "threads x (mask %u + warp number %u + pc 64 + status 2 + times passed %u): %u x %u; maximum slip %u; "

@@ -20,6 +20,7 @@ static uint32_t new_join(struct divergence_paths *paths, struct divergence_join 
     uint32_t at = paths->first_free;
     paths->first_free = paths->join[at].parent;
     join.is_used = true;
+    join.since = paths->cycle;
     paths->join[at] = join;
     return at;
 }
@@ -45,6 +46,7 @@ static void complete(struct divergence_paths *paths, uint32_t at) {
 
 static void arrive(struct divergence_paths *paths, uint32_t at, uint32_t lanes) {
     paths->join[at].arrived |= lanes;
+    paths->join[at].since = paths->cycle;
     complete(paths, at);
 }
 
@@ -64,6 +66,7 @@ static void release_arrived(struct divergence_paths *paths, uint32_t at) {
     struct divergence_path path = {.pc = join->pc, .mask = join->arrived, .join = join->parent};
     join->participants &= ~join->arrived;
     join->arrived = 0;
+    join->since = paths->cycle;
     push(paths, path);
 }
 
@@ -192,6 +195,8 @@ void divergence_paths_start(struct divergence_paths *paths, const struct exec_re
     paths->regions = regions;
     paths->row = row;
     paths->n_reconverged = 0;
+    paths->nests = false;
+    paths->cycle = 0;
     paths->first_free = DIVERGENCE_NO_JOIN;
     for (uint32_t i = paths->capacity; i-- > 0;) {
         paths->join[i] = (struct divergence_join){.parent = paths->first_free};
@@ -236,8 +241,7 @@ bool divergence_paths_select(struct divergence_paths *paths) {
     return false;
 }
 
-uint32_t divergence_paths_next_stop(const struct divergence_paths *paths) {
-    const struct divergence_path *path = &paths->path[paths->n_paths - 1];
+uint32_t divergence_paths_next_stop(const struct divergence_paths *paths, const struct divergence_path *path) {
     const struct divergence_join *join = path->join == DIVERGENCE_NO_JOIN ? NULL : &paths->join[path->join];
     uint32_t stop = join && !join->is_call ? join->pc : EXEC_NO_PC;
     if (!paths->regions->next_gathering || path->mask == paths->row->live)
@@ -297,11 +301,23 @@ static void send_all_out(struct divergence_paths *paths, struct divergence_path 
     }
 }
 
+/* Returns whether two of the path's targets are not this pc. */
+static bool has_two_sides(const struct divergence_path *path, const uint32_t next[EXEC_LANES], uint32_t pc) {
+    uint32_t n = 0, target;
+    for (uint32_t left = path->mask; left && n < 2;) {
+        take_target(next, &left, &target);
+        n += target != pc;
+    }
+    return n == 2;
+}
+
 /* The paths of a branch that stay in its loop get a barrier, unless the innermost one is where they meet. */
-static void add_join(struct divergence_paths *paths, struct divergence_path *path, uint32_t pc) {
+static void add_join(struct divergence_paths *paths, struct divergence_path *path, uint32_t pc,
+                     const uint32_t next[EXEC_LANES]) {
     uint32_t meeting = paths->regions->meeting[pc], loop = paths->regions->loop_of[pc];
     const struct divergence_join *around = path->join == DIVERGENCE_NO_JOIN ? NULL : &paths->join[path->join];
-    if (meeting == EXEC_NO_PC || (around && !around->is_call && around->pc == meeting && around->loop == loop))
+    bool is_same = around && !around->is_call && around->pc == meeting && around->loop == loop;
+    if (meeting == EXEC_NO_PC || (is_same && !(paths->nests && has_two_sides(path, next, meeting))))
         return;
     path->join = new_join(
         paths, (struct divergence_join){.pc = meeting, .participants = path->mask, .loop = loop, .parent = path->join});
@@ -314,7 +330,7 @@ void divergence_paths_diverge(struct divergence_paths *paths, uint32_t pc, const
         return;
     uint32_t left = path.mask, target, later = 0;
     if (take_target(next, &left, &target) != path.mask)
-        add_join(paths, &path, pc);
+        add_join(paths, &path, pc, next);
     for (uint32_t rest = path.mask; rest; rest &= rest - 1)
         later |= (uint32_t)(next[__builtin_ctz(rest)] == pc + 1) << __builtin_ctz(rest);
     push(paths, (struct divergence_path){.pc = pc + 1, .mask = later, .join = path.join});
@@ -387,11 +403,35 @@ bool divergence_paths_yield(struct divergence_paths *paths) {
             paths->path[0] = path;
             return true;
         }
+    return divergence_paths_release_nearest(paths);
+}
+
+bool divergence_paths_release_nearest(struct divergence_paths *paths) {
     uint32_t at = nearest_wait(paths, divergence_paths_top(paths));
     if (at == DIVERGENCE_NO_JOIN)
         return unblock(paths);
     release_arrived(paths, at);
     return true;
+}
+
+void divergence_paths_release_join(struct divergence_paths *paths, uint32_t join) { release_arrived(paths, join); }
+
+void divergence_paths_merge(struct divergence_paths *paths, uint32_t into, uint32_t from) {
+    paths->path[into].mask |= paths->path[from].mask;
+    paths->n_paths--;
+    for (uint32_t i = from; i < paths->n_paths; i++)
+        paths->path[i] = paths->path[i + 1];
+}
+
+void divergence_paths_send_back(struct divergence_paths *paths, uint32_t n) {
+    struct divergence_path path[EXEC_LANES];
+    uint32_t others = paths->n_paths - n;
+    for (uint32_t i = 0; i < n; i++) /* the one that runs last comes first */
+        path[i] = paths->path[paths->n_paths - 1 - i];
+    for (uint32_t i = others; i-- > 0;)
+        paths->path[i + n] = paths->path[i];
+    for (uint32_t i = 0; i < n; i++)
+        paths->path[i] = path[i];
 }
 
 void divergence_paths_release(struct divergence_paths *paths, uint32_t released, uint32_t pc) {
@@ -427,4 +467,28 @@ void divergence_paths_continue(struct divergence_paths *paths, uint32_t mask) {
 void divergence_paths_switch(struct divergence_paths *paths, uint32_t pc, uint32_t index) {
     divergence_paths_top(paths)->pc = pc;
     move_to_end(paths, index);
+}
+
+/* --- barriers at post-dominators --- */
+
+struct exec_regions *divergence_postdominators(const struct exec_program *program) {
+    struct exec_regions *regions = base_allocate(1, sizeof *regions);
+    regions->loop_of = base_allocate(program->n_insns, sizeof *regions->loop_of);
+    regions->meeting = base_allocate(program->n_insns, sizeof *regions->meeting);
+    regions->next_gathering = program->regions->next_gathering;
+    for (uint32_t pc = 0; pc < program->n_insns; pc++) {
+        const struct exec_insn *insn = &program->code[pc];
+        bool is_branch = insn->kind == EXEC_KIND_BRANCH || insn->kind == EXEC_KIND_BRANCH_INDEXED;
+        regions->loop_of[pc] = EXEC_NO_LOOP;
+        regions->meeting[pc] = is_branch ? insn->reconvergence : EXEC_NO_PC;
+    }
+    return regions;
+}
+
+void divergence_postdominators_free(struct exec_regions *regions) {
+    if (!regions)
+        return;
+    free(regions->loop_of);
+    free(regions->meeting);
+    free(regions);
 }

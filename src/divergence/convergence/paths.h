@@ -1,5 +1,7 @@
 /* The paths of a diverged warp and the convergence barriers that bring them together: what BSSY, BSYNC, BREAK and YIELD
- * do on GPUs since compute capability 7.0.
+ * do on GPUs since compute capability 7.0. With barriers at post-dominators and without loops
+ * (divergence_postdominators below) they are the warp-split table and the reconvergence table of multi-path and aware,
+ * and the stack of dual-path.
  *
  * A path is a set of lanes with one pc. A barrier is {pc, participants, arrived}: BSSY makes one, with the lanes of the
  * path that executes it. BSYNC at its pc lets a path's lanes arrive. When all participants have arrived, they continue
@@ -34,6 +36,9 @@ struct divergence_path {
     uint32_t pc, mask;
     uint32_t join; /* innermost barrier, or DIVERGENCE_NO_JOIN */
     uint8_t state; /* enum divergence_path_state */
+    /* For models in which each path has a group (groups.h): NULL if it is new. Its pc is then that of the group while
+     * it runs. */
+    struct divergence_group *group;
 };
 
 struct divergence_join {
@@ -42,6 +47,7 @@ struct divergence_join {
     uint32_t loop;                  /* lanes that leave this loop leave the barrier; EXEC_NO_LOOP: none do */
     uint32_t parent;                /* the barrier around it, or the next free one */
     bool is_call, is_used;
+    uint64_t since; /* the cycle in which it was made, or lanes last arrived or were released */
 };
 
 struct divergence_paths {
@@ -49,6 +55,8 @@ struct divergence_paths {
     struct exec_row *row;
     uint32_t n_paths;
     uint32_t n_reconverged;                  /* barriers at which lanes of several paths have met */
+    bool nests;                              /* two sides of a branch get a barrier even where the one around them is */
+    uint64_t cycle;                          /* now, for models that use `since` */
     struct divergence_path path[EXEC_LANES]; /* the last one that can run does */
     struct divergence_join *join;
     uint32_t capacity; /* of join[] */
@@ -73,8 +81,12 @@ static inline bool divergence_paths_are_one(const struct divergence_paths *paths
            (paths->path[0].join == DIVERGENCE_NO_JOIN || paths->join[paths->path[0].join].is_call);
 }
 
-/* Returns the pc at which the running path reaches its innermost barrier or has to gather its row, or EXEC_NO_PC. */
-uint32_t divergence_paths_next_stop(const struct divergence_paths *paths);
+/* Returns the pc at which the path reaches its innermost barrier or has to gather its row, or EXEC_NO_PC. */
+uint32_t divergence_paths_next_stop(const struct divergence_paths *paths, const struct divergence_path *path);
+
+/* Makes regions without loops, in which paths meet at immediate post-dominators. The caller frees them. */
+struct exec_regions *divergence_postdominators(const struct exec_program *program);
+void divergence_postdominators_free(struct exec_regions *regions);
 
 /* The functions below change the running path, the last one. Its pc need not be up to date before the call. */
 
@@ -97,6 +109,15 @@ void divergence_paths_wait(struct divergence_paths *paths, uint32_t pc, uint32_t
 /* YIELD: another path runs. If there is none, the lanes that wait for the path at its nearest barrier continue without
  * it. Returns whether another path runs now. */
 bool divergence_paths_yield(struct divergence_paths *paths);
+/* The lanes that wait for the running path at its nearest barrier continue without it. Returns whether there are any.
+ */
+bool divergence_paths_release_nearest(struct divergence_paths *paths);
+/* The lanes that have arrived at this barrier continue; it stays for the others. */
+void divergence_paths_release_join(struct divergence_paths *paths, uint32_t join);
+/* Adds the lanes of one path to another with the same barrier, and removes it. */
+void divergence_paths_merge(struct divergence_paths *paths, uint32_t into, uint32_t from);
+/* The last n paths run after all others, in their order; the first of the others to stop runs next. */
+void divergence_paths_send_back(struct divergence_paths *paths, uint32_t n);
 /* Lanes that waited continue at pc. */
 void divergence_paths_release(struct divergence_paths *paths, uint32_t released, uint32_t pc);
 /* Another path runs, path[index], although the running one, at pc, could continue. */

@@ -6,18 +6,10 @@
 
 #include "base/memory.h"
 #include "divergence/parts/count.h"
-#include "divergence/parts/resolve.h"
-#include "divergence/parts/sync.h"
-
-struct block {
-    struct divergence_converging_warp *warp;
-    struct divergence_sync *sync;
-    uint32_t n_rows;
-};
 
 void *divergence_converging_new_block(void *user, const struct exec_cta *cta) {
     (void)user;
-    struct block *block = base_allocate(1, sizeof *block);
+    struct divergence_converging_block *block = base_allocate(1, sizeof *block);
     block->n_rows = cta->n_rows;
     block->warp = base_allocate_aligned(cta->n_rows * sizeof *block->warp);
     block->sync = divergence_sync_new(cta->n_rows);
@@ -28,7 +20,7 @@ void *divergence_converging_new_block(void *user, const struct exec_cta *cta) {
 
 void divergence_converging_free_block(void *user, void *state) {
     (void)user;
-    struct block *block = state;
+    struct divergence_converging_block *block = state;
     for (uint32_t i = 0; i < block->n_rows; i++)
         divergence_paths_free(&block->warp[i].paths);
     divergence_sync_free(block->sync);
@@ -48,7 +40,7 @@ void divergence_converging_show(struct divergence_converging *model, struct dive
     const struct divergence_path *top = divergence_paths_top(&warp->paths);
     group->status = DIVERGENCE_RUNS;
     group->pc = top->pc;
-    group->notify_pc = divergence_paths_next_stop(&warp->paths);
+    group->notify_pc = divergence_paths_next_stop(&warp->paths, top);
     bool pauses = model->next_pause && warp->paths.n_paths > 1;
     if (pauses && (group->notify_pc <= group->pc || model->next_pause[group->pc] < group->notify_pc))
         group->notify_pc = model->next_pause[group->pc]; /* a stop behind it is reached by a branch */
@@ -57,12 +49,13 @@ void divergence_converging_show(struct divergence_converging *model, struct dive
 
 void divergence_converging_admit(void *user, struct divergence_block *place, uint64_t cycle) {
     struct divergence_converging *model = user;
-    struct block *block = place->state;
+    struct divergence_converging_block *block = place->state;
     const struct exec_program *program = model->setup.cx->grid->program;
+    const struct exec_regions *regions = model->regions ? model->regions : program->regions;
     divergence_sync_start(block->sync);
     for (uint32_t i = 0; i < block->n_rows; i++) {
         struct divergence_converging_warp *warp = &block->warp[i];
-        divergence_paths_start(&warp->paths, program->regions, &place->cta->row[i], program->function[0].first_pc);
+        divergence_paths_start(&warp->paths, regions, &place->cta->row[i], program->function[0].first_pc);
         warp->watch = (struct divergence_watch){.n_diverged = 0};
         warp->group.row = &place->cta->row[i];
         warp->group.home = place;
@@ -76,47 +69,22 @@ void divergence_converging_admit(void *user, struct divergence_block *place, uin
 
 /* --- lanes that wait for each other --- */
 
-/* Released lanes continue after the instruction that they waited at. `self` is the warp whose hook runs. */
-static void set_free(struct divergence_converging *model, struct block *block,
-                     const struct divergence_converging_warp *self, uint64_t cycle) {
-    for (uint32_t i = 0; i < block->n_rows; i++) {
-        struct divergence_converging_warp *warp = &block->warp[i];
-        uint32_t pc, mask = divergence_sync_take(block->sync, i, &pc);
-        if (!mask)
-            continue;
-        for (; mask; mask = divergence_sync_take(block->sync, i, &pc))
-            divergence_paths_release(&warp->paths, mask, pc);
-        if (warp == self)
-            continue;
-        if (warp->group.status == DIVERGENCE_RUNS) { /* the running path goes on, and the released ones run later */
-            divergence_paths_continue(&warp->paths, warp->group.mask);
-            continue;
-        }
-        divergence_converging_show(model, warp);
-        model->setup.host->wake(model->setup.sm, &warp->group, cycle);
-    }
-}
-
-/* A warp-wide instruction that names no lanes acts on those that are here; so does any if all live lanes are here. */
-static bool acts_at_once(const struct exec_program *program, uint32_t pc, const struct exec_row *row, uint32_t mask) {
-    return exec_acts_on_row(program->code[pc].kind) &&
-           (mask == row->live || !(program->source[pc] && ptx_has(program->source[pc], PTX_MOD_SYNC)));
-}
-
-static void meet(struct divergence_converging *model, struct divergence_converging_warp *warp, uint32_t pc,
-                 uint32_t mask, const struct divergence_outcome *outcome, uint64_t cycle) {
-    struct exec_context *cx = model->setup.cx;
-    struct exec_row *row = warp->group.row;
-    struct block *block = warp->group.home->state;
-    if (outcome->effect == DIVERGENCE_MEETS_ROW && acts_at_once(cx->grid->program, pc, row, mask)) {
-        exec_row_insn(cx, row, &cx->grid->program->code[pc], mask);
-        divergence_paths_go(&warp->paths, pc, pc + 1);
+void divergence_converging_added(struct divergence_converging *model, struct divergence_converging_warp *warp,
+                                 uint64_t cycle) {
+    if (warp->group.status == DIVERGENCE_RUNS) { /* the running path goes on, and the others run later */
+        divergence_paths_continue(&warp->paths, warp->group.mask);
         return;
     }
-    model->setup.counters->barriers += outcome->effect == DIVERGENCE_MEETS_BLOCK;
-    divergence_paths_wait(&warp->paths, pc, mask);
-    if (divergence_sync_arrive(block->sync, cx, row, pc, mask))
-        set_free(model, block, warp, cycle);
+    divergence_converging_show(model, warp);
+    model->setup.host->wake(model->setup.sm, &warp->group, cycle);
+}
+
+/* Released lanes continue after the instruction that they waited at. `self` is the warp whose hook runs. */
+static void set_free(struct divergence_converging *model, struct divergence_converging_block *block,
+                     const struct divergence_converging_warp *self, uint64_t cycle) {
+    for (uint32_t i = 0; i < block->n_rows; i++)
+        if (divergence_paths_take_released(&block->warp[i].paths, block->sync, i) && &block->warp[i] != self)
+            divergence_converging_added(model, &block->warp[i], cycle);
 }
 
 /* --- control instructions --- */
@@ -126,12 +94,22 @@ static bool goes_back_to_await(const struct exec_regions *regions, uint32_t pc, 
     return loop != EXEC_NO_LOOP && regions->loop[loop].header == target && regions->loop[loop].awaits;
 }
 
-/* The running path has executed the control instruction at pc. If it `awaits` other threads, or spins, it yields. */
-static void yield(struct divergence_converging_warp *warp, uint32_t pc, bool awaits) {
+/* The running path has executed the control instruction at pc. If it awaits other threads, or spins, it yields. */
+static void yield(struct divergence_converging_warp *warp, uint32_t pc, uint32_t taken,
+                  const struct divergence_outcome *outcome) {
+    if (!divergence_paths_select(&warp->paths))
+        return;
+    bool awaits =
+        outcome->effect == DIVERGENCE_BRANCHES && taken && goes_back_to_await(warp->paths.regions, pc, outcome->target);
     bool is_diverged = !divergence_paths_are_one(&warp->paths);
     bool spins = divergence_spins(&warp->watch, is_diverged, false, pc);
     if (is_diverged && (awaits || spins))
         divergence_paths_yield(&warp->paths);
+}
+
+/* Returns how many paths at the end are new, if one of n_before has been replaced. */
+static uint32_t count_new(const struct divergence_paths *paths, uint32_t n_before) {
+    return paths->n_paths >= n_before ? paths->n_paths - n_before + 1 : 0;
 }
 
 /* Any control instruction but a branch with one target that does not diverge a warp of one path. */
@@ -139,47 +117,22 @@ static __attribute__((noinline)) void control_other(struct divergence_converging
                                                     struct divergence_converging_warp *warp, uint32_t pc, uint32_t mask,
                                                     uint64_t cycle) {
     struct divergence_group *group = &warp->group;
-    struct exec_context *cx = model->setup.cx;
-    const struct exec_regions *regions = warp->paths.regions;
-    uint32_t next[EXEC_LANES];
-    struct divergence_outcome outcome = divergence_resolve_lanes(cx, pc, group->row, group->mask, mask, next);
-    bool awaits = false;
-    if (cx->fault.kind)
+    struct divergence_converging_block *block = group->home->state;
+    uint32_t n_before = warp->paths.n_paths;
+    warp->paths.cycle = cycle;
+    struct divergence_paths_effect effect =
+        divergence_paths_execute(&warp->paths, &model->setup, block->sync, pc, mask);
+    if (model->setup.cx->fault.kind)
         return;
-    switch (outcome.effect) {
-    case DIVERGENCE_BRANCHES:
-        divergence_count_branch(&model->setup, pc, outcome.is_divergent);
-        if (outcome.is_divergent) {
-            divergence_count_split(&model->setup, group->row, group->mask);
-            divergence_paths_diverge(&warp->paths, pc, next);
-        } else {
-            divergence_paths_go(&warp->paths, pc, outcome.target);
-        }
-        awaits = mask && goes_back_to_await(regions, pc, outcome.target);
-        break;
-    case DIVERGENCE_CALLS:
-        divergence_paths_call(&warp->paths, pc, mask, next);
-        break;
-    case DIVERGENCE_RETURNS:
-        divergence_paths_return(&warp->paths, pc, mask, next);
-        break;
-    case DIVERGENCE_ENDS:
-        divergence_paths_end(&warp->paths, pc, mask);
-        if (divergence_sync_after_exit(((struct block *)group->home->state)->sync, cx, group->home->cta))
-            set_free(model, group->home->state, warp, cycle);
-        break;
-    case DIVERGENCE_MEETS_BLOCK:
-    case DIVERGENCE_MEETS_ROW:
-        meet(model, warp, pc, mask, &outcome, cycle);
-        break;
-    case DIVERGENCE_PASSES:
-        divergence_paths_go(&warp->paths, pc, pc + 1);
-        break;
-    }
-    if (divergence_paths_select(&warp->paths))
-        yield(warp, pc, awaits);
+    uint32_t n_new = effect.has_released ? 0 : count_new(&warp->paths, n_before);
+    if (effect.has_released)
+        set_free(model, block, warp, cycle);
+    if (model->next_turn)
+        model->next_turn(model, warp, pc, &effect.outcome, n_new);
+    else
+        yield(warp, pc, mask, &effect.outcome);
     divergence_converging_show(model, warp);
-    if (divergence_has_ended(&outcome) && !group->home->cta->n_live_rows)
+    if (divergence_has_ended(&effect.outcome) && !group->home->cta->n_live_rows)
         model->setup.host->block_ended(model->setup.sm, group->home);
 }
 
@@ -201,10 +154,14 @@ void divergence_converging_control(void *user, struct divergence_group *group, u
 }
 
 void divergence_converging_reached(void *user, struct divergence_group *group, uint64_t cycle) {
-    (void)cycle;
+    struct divergence_converging *model = user;
     struct divergence_converging_warp *warp = (struct divergence_converging_warp *)group;
+    uint32_t n_before = warp->paths.n_paths;
+    warp->paths.cycle = cycle;
     divergence_paths_reach(&warp->paths, group->pc);
-    divergence_converging_show(user, warp);
+    if (model->next_turn)
+        model->next_turn(model, warp, group->pc, NULL, count_new(&warp->paths, n_before));
+    divergence_converging_show(model, warp);
 }
 
 void divergence_converging_visit(const void *user, const struct divergence_block *place,
@@ -212,17 +169,9 @@ void divergence_converging_visit(const void *user, const struct divergence_block
                                                 const struct exec_row *row, uint32_t lane),
                                  void *visitor) {
     (void)user;
-    const struct block *block = place->state;
-    for (uint32_t i = 0; i < block->n_rows; i++) {
-        const struct divergence_paths *paths = &block->warp[i].paths;
-        uint32_t lanes = 0;
-        for (uint32_t p = 0; p < paths->n_paths; p++)
-            lanes |= paths->path[p].mask;
-        for (uint32_t j = 0; j < paths->capacity; j++)
-            lanes |= paths->join[j].is_used ? paths->join[j].arrived : 0;
-        for (uint32_t left = lanes; left; left &= left - 1)
-            thread(visitor, &block->warp[i].group, &place->cta->row[i], (uint32_t)__builtin_ctz(left));
-    }
+    const struct divergence_converging_block *block = place->state;
+    for (uint32_t i = 0; i < block->n_rows; i++)
+        divergence_paths_visit(&block->warp[i].paths, &block->warp[i].group, thread, visitor);
 }
 
 uint64_t divergence_converging_cost_bits(const void *options, const struct config_machine *machine, char *formula,

@@ -1,8 +1,8 @@
-/* Warps whose lanes meet at convergence barriers: the hooks of barriers, which subwarp uses too. Each warp is one group
- * in one slot, and one of its paths runs. paths.h is the mechanism. */
+/* Warps whose lanes meet at convergence barriers: the hooks of barriers, which subwarp and aware use too. Each warp is
+ * one group in one slot, and one of its paths runs. paths.h is the mechanism. */
 #pragma once
 
-#include "divergence/convergence/paths.h"
+#include "divergence/convergence/execute.h"
 #include "divergence/parts/spin.h"
 
 struct divergence_converging_warp {
@@ -12,9 +12,21 @@ struct divergence_converging_warp {
     struct divergence_paths paths;
 };
 
+struct divergence_converging_block {
+    struct divergence_converging_warp *warp;
+    struct divergence_sync *sync;
+    uint32_t n_rows;
+};
+
 /* The first member of a model's state. */
 struct divergence_converging {
     struct divergence_setup setup;
+    const struct exec_regions *regions; /* (aware) where paths meet; NULL: where the program's regions say */
+    /* (aware) The running path has executed the control instruction at pc, with this outcome, or has come to its
+     * barrier (outcome NULL). Decides which path runs next: the last one that can. n_new paths at the end are new.
+     * NULL: a path that awaits others, or spins, yields. */
+    void (*next_turn)(struct divergence_converging *model, struct divergence_converging_warp *warp, uint32_t pc,
+                      const struct divergence_outcome *outcome, uint32_t n_new);
     const uint32_t *next_pause; /* (subwarp) per pc: the next pc, after it, that reached() is called at; NULL: none */
 };
 
@@ -35,3 +47,6 @@ uint64_t divergence_converging_cost_bits(const void *options, const struct confi
 
 /* Sets the group to the path that runs now: the last one that can. */
 void divergence_converging_show(struct divergence_converging *model, struct divergence_converging_warp *warp);
+/* (aware) The model has added paths to a warp outside its hooks: they run later, or now if none did. */
+void divergence_converging_added(struct divergence_converging *model, struct divergence_converging_warp *warp,
+                                 uint64_t cycle);

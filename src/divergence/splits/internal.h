@@ -86,9 +86,6 @@ void divergence_split_unseat(struct divergence_splits_hook *hook, struct diverge
 /* Gives free slots to queued splits. */
 void divergence_splits_seat_queue(struct divergence_splits_hook *hook);
 
-uint32_t divergence_splits_new_warp_id(struct divergence_splits *splits);
-void divergence_splits_free_warp_id(struct divergence_splits *splits, uint32_t warp_id);
-
 /* --- splits.c: phases --- */
 
 void divergence_split_set_notify_pc(const struct divergence_splits *splits, struct divergence_split *split);

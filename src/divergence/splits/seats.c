@@ -220,20 +220,3 @@ void divergence_splits_seat_queue(struct divergence_splits_hook *hook) {
     while (splits->queue && place(hook, splits->queue))
         leave_queue(splits, splits->queue);
 }
-
-/* --- warp numbers --- */
-
-uint32_t divergence_splits_new_warp_id(struct divergence_splits *splits) {
-    for (uint32_t word = 0; word < sizeof splits->warp_ids_used / sizeof splits->warp_ids_used[0]; word++)
-        if (~splits->warp_ids_used[word]) {
-            uint32_t bit = (uint32_t)__builtin_ctzll(~splits->warp_ids_used[word]);
-            splits->warp_ids_used[word] |= 1ull << bit;
-            return word * 64 + bit;
-        }
-    return DIVERGENCE_NO_WARP;
-}
-
-void divergence_splits_free_warp_id(struct divergence_splits *splits, uint32_t warp_id) {
-    if (warp_id != DIVERGENCE_NO_WARP)
-        splits->warp_ids_used[warp_id / 64] &= ~(1ull << warp_id % 64);
-}

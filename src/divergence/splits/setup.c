@@ -129,7 +129,7 @@ void divergence_splits_admit(void *model, struct divergence_block *place, uint64
         *warp = (struct divergence_warp){
             .row = &place->cta->row[first],
             .n_rows = left < splits->rows_per_warp ? left : splits->rows_per_warp,
-            .warp_id = divergence_splits_new_warp_id(splits),
+            .warp_id = divergence_take_warp_id(&splits->warp_ids),
             .block = place,
             .is_live = true,
         };

@@ -346,7 +346,7 @@ static void end_warp(struct divergence_splits_hook *hook, struct divergence_spli
     struct divergence_warp *warp = subdivision->warp;
     divergence_split_drop(hook, split);
     divergence_subdivision_drop(hook->splits, subdivision);
-    divergence_splits_free_warp_id(hook->splits, warp->warp_id);
+    divergence_free_warp_id(&hook->splits->warp_ids, warp->warp_id);
     warp->is_live = false;
 }
 

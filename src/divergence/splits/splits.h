@@ -23,6 +23,7 @@
 #include "divergence/large_warp/subwarps.h"
 #include "divergence/parts/control.h"
 #include "divergence/parts/sync.h"
+#include "divergence/parts/warp_ids.h"
 
 /* The head of splits.c contains the table of events in each phase. */
 enum divergence_split_phase {
@@ -126,7 +127,7 @@ struct divergence_splits {
     uint32_t n_pool, pool_capacity;
     struct divergence_split *free_split;
     struct divergence_subdivision *free_subdivision;
-    uint64_t warp_ids_used[16]; /* a bit for each */
+    struct divergence_warp_ids warp_ids;
     /* Of the running program: */
     const struct exec_program *program;
     uint32_t *next_memory, *next_stop; /* per pc: the first such instruction from there on, or EXEC_NO_PC */
