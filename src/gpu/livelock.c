@@ -2,11 +2,13 @@
  *
  * While memory does not change, no thread ends and no barrier is reached, a group's next steps depend only on its
  * registers and its pc. So a group that returns to a state it has been in since the last such change loops forever. If
- * every group loops, or waits for a group that loops, the kernel never ends. A group that has been waiting for memory
- * since the last check has not returned to its state, because it never left it. States are compared by a 64-bit hash.
- * The clock needs no exception: a loop that reads it never returns to the same registers. A group is followed only if
- * it consists of all live lanes of one row. Otherwise other lanes of the row may still get their turn. While a group is
- * not followed, no livelock is found, and only --max-cycles ends the launch. */
+ * every group loops, or waits for a group that loops, the kernel never ends. A group that has not moved since the last
+ * look has not returned to its state, because it never left it: it waits for memory, for room in the load/store unit,
+ * or for a scheduler that never picks it. It counts as looping only in this look, and not if it has accesses in flight.
+ * So no livelock is found while any group waits for memory. States are compared by a 64-bit hash. The clock needs no
+ * exception: a loop that reads it never returns to the same registers. A group is followed only if it consists of all
+ * live lanes of one row. Otherwise other lanes of the row may still get their turn. While a group is not followed, no
+ * livelock is found, and only --max-cycles ends the launch. */
 #include "gpu/livelock.h"
 
 #include <stdlib.h>
@@ -76,15 +78,15 @@ static uint64_t state_of(const struct divergence_group *group) {
     return hash;
 }
 
-/* Returns true if the group has returned to a state. */
+/* Returns true if the group has returned to a state, or has not moved although it waits for no access of its own. */
 static bool is_looping(struct watched *watched, const struct divergence_group *group, bool has_accesses) {
     if (watched->row != group->row)
         *watched = (struct watched){.row = group->row};
     if (watched->is_looping)
         return true;
     uint64_t state = state_of(group);
-    if (state == watched->last && has_accesses)
-        return false;
+    if (state == watched->last)
+        return !has_accesses;
     watched->last = state;
     for (uint32_t i = 0; i < watched->n_states; i++)
         watched->is_looping |= watched->state[i] == state;

@@ -128,6 +128,8 @@ repeat)
     first=$(timeout 60 "$heddle" run "${words[@]}" --threads 1 --json - 2>/dev/null | sed '/"host"/,$d')
     second=$(timeout 60 "$heddle" run "${words[@]}" --threads 3 --json - 2>/dev/null | sed '/"host"/,$d')
     [[ -n $first && $first == "$second" ]]
+    # warps that wait for room in the load/store unit for a long time, and are no livelock
+    "$heddle" run ss --size medium -m rogers2012 -s lrr -q
     ;;
 threads)
     for ((n = $3; n < ${#workloads[@]}; n += $4)); do
