@@ -2,17 +2,19 @@
 # Instructions of the host per simulated warp instruction, counted by callgrind: the same on a loaded machine, so that noise cannot
 # hide a change of speed. Inputs are small, so the start of the program counts too. It takes two minutes and needs valgrind.
 #     bench/instructions.sh [BUILD]            counts, and prints what differs from instructions.csv, which a release records
+#     bench/instructions.sh --some [BUILD]     only three of the fifteen, in a few seconds: the test bench/instructions
 #     bench/instructions.sh --record [BUILD]   counts, and writes instructions.csv
 # Counts depend on the compiler; those in the file are of Debian 12's gcc. More than 3 % above the file is an error.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
-records=false
+records=false some=false
 [[ ${1-} == --record ]] && records=true && shift
+[[ ${1-} == --some ]] && some=true && shift
 build=${1:-build}
 file=bench/instructions.csv
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-command -v valgrind >/dev/null || { echo "instructions: needs the package valgrind" >&2 && exit 1; }
+command -v valgrind >/dev/null || { echo "instructions: needs the package valgrind" >&2 && exit 77; }
 export HEDDLE_HOST_LEVEL=v3 # valgrind knows no more
 
 # What memory-bound, computing and divergent programs cost, in time under each kind of model, and without time.
@@ -21,6 +23,12 @@ cases=(
     "mum gtx480 stack" "bfs narasiman2011 lwm" "bfs narasiman2014 tbc" "short meng2010 dws" "mum malits2012 dwf" "mum malits2012 odgs"
     "mum malits2012 mimd" "matmul - -" "bfs - -"
 )
+
+if $some && [[ $(gcc -dumpversion) != 12* ]]; then
+    echo "instructions: the recorded numbers are those of gcc 12" >&2
+    exit 77
+fi
+$some && cases=("matmul gtx480 stack" "bfs gtx480 stack" "bfs - -")
 
 # count PROGRAM MACHINE MODEL: prints the host's instructions for each warp instruction
 count() {

@@ -90,6 +90,11 @@ if(NOT HEDDLE_SANITIZE)
   set_slow(gate/sanitize 900)
   set_slow(gate/fuzz 60)
   set_slow(gate/tsan 80)
+  # A change that costs 3 % of speed fails, however loaded the computer is.
+  add_test(NAME bench/instructions
+    COMMAND ${PROJECT_SOURCE_DIR}/bench/instructions.sh --some ${PROJECT_BINARY_DIR})
+  set_tests_properties(bench/instructions PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77)
+  set_slow(bench/instructions 15)
   set_tests_properties(gate/clang PROPERTIES FIXTURES_SETUP clang_build)
   set_tests_properties(gate/sanitize gate/fuzz PROPERTIES FIXTURES_REQUIRED clang_build)
 endif()
