@@ -6,6 +6,7 @@
 #include <jansson.h>
 
 #include "base/text.h"
+#include "cli/bench/against.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "command/output.h"
@@ -18,7 +19,7 @@ struct bench_options {
     unsigned size;
     uint64_t repeat;
     double timeout_seconds;
-    const char *json;
+    const char *json, *against;
 };
 
 #define FIELD(name) offsetof(struct bench_options, name)
@@ -30,6 +31,8 @@ static const struct command_option options[] = {
     {"--functional", 0, COMMAND_FLAG, NULL, "measure only runs without timing", FIELD(is_functional), 0, 0},
     {"--size", 0, COMMAND_CHOICE, "small|medium|paper", "how much work, default medium", FIELD(size), 0, 0},
     {"--repeat", 0, COMMAND_NUMBER, "N", "run everything N times and show the best, default 3", FIELD(repeat), 1, 1000},
+    {"--against", 0, COMMAND_TEXT, "FILE", "compare with another build's heddle: alternate runs, with an interval",
+     FIELD(against), 0, 0},
     {"--timeout", 0, COMMAND_SECONDS, "S", "stop a single run after S seconds", FIELD(timeout_seconds), 0, 0},
     {"--names", 0, COMMAND_FLAG, NULL, "print the names of what can be measured, and run nothing", FIELD(names), 0, 0},
     {"--json", 0, COMMAND_TEXT, "FILE|-", "write the numbers as a JSON array", FIELD(json), 0, 0},
@@ -44,10 +47,14 @@ const struct command cli_bench_command = {
             "without timing: arithmetic 20, memory 5 million warp instructions per second.\n"
             "\n"
             "tax: how many times slower the timed run is. GPGPU-Sim: how many times faster the timed run is\n"
-            "than GPGPU-Sim 4 was measured to be; see bench/README.md.\n",
+            "than GPGPU-Sim 4 was measured to be; see bench/README.md.\n"
+            "\n"
+            "With --against only workloads are compared, timed or with --functional; without a NAME, vecadd,\n"
+            "divergent, matmul, bfs, reduction, spmv and mum. --repeat says how many pairs of runs [10].\n",
     .examples = "  heddle bench\n"
                 "  heddle bench fma bfs --size small --repeat 5\n"
-                "  heddle bench bfs matmul --set sm.count=1,15,60\n",
+                "  heddle bench bfs matmul --set sm.count=1,15,60\n"
+                "  heddle bench bfs matmul --against ../before/build/bin/heddle --repeat 20\n",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
     .main = cli_bench,
@@ -428,6 +435,29 @@ static int run_all(struct bench *bench) {
     return status;
 }
 
+/* Compares with another build. */
+static int compare_builds(struct bench *bench, const struct command_words *words) {
+    static const char *const usual[] = {"vecadd", "divergent", "matmul", "bfs", "reduction", "spmv", "mum"};
+    static const char *const sizes[] = {"small", "medium", "paper"};
+    enum { PAIRS = 10 };
+    const struct bench_options *given = &bench->given;
+    for (unsigned i = 0; i < words->count; i++)
+        if (!program_find_workload(words->item[i]))
+            return refuse_subject(words->item[i]);
+    const struct bench_against against = {
+        .other = given->against,
+        .name = words->count ? words->item : usual,
+        .n_names = words->count ? words->count : sizeof usual / sizeof usual[0],
+        .size = sizes[given->size],
+        .machine = given->is_functional ? "" : given->machine.machine,
+        .set = &given->machine.set,
+        .repeat = given->repeat ? given->repeat : PAIRS,
+        .json = given->json,
+        .arena = &bench->arena,
+    };
+    return bench_against(&against);
+}
+
 static int check_options(const struct bench_options *given) {
     if (given->is_functional && (given->machine.machine || given->machine.set.count))
         return command_fail(COMMAND_USAGE, "%s applies to timed runs, not to --functional",
@@ -436,11 +466,18 @@ static int check_options(const struct bench_options *given) {
 }
 
 int cli_bench(int argc, char **argv) {
-    struct bench bench = {.given = {.size = 1, .repeat = 3}};
+    enum { REPETITIONS = 3 };
+    struct bench bench = {.given = {.size = 1}};
     struct command_words words = {0};
     int status = COMMAND_DONE;
     if (command_parse(&cli_bench_command, argc, argv, &bench.given, &words, &bench.arena, &status)) {
         status = check_options(&bench.given);
+        if (status == COMMAND_DONE && bench.given.against) {
+            status = compare_builds(&bench, &words);
+            base_arena_free(&bench.arena);
+            return status;
+        }
+        bench.given.repeat = bench.given.repeat ? bench.given.repeat : REPETITIONS;
         if (status == COMMAND_DONE)
             status = choose_subjects(&bench, &words);
         if (status == COMMAND_DONE && bench.given.names)

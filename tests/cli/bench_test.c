@@ -80,6 +80,28 @@ static void the_timed_table_names_the_tax(void **state) {
     outcome_free(&outcome);
 }
 
+static void a_build_is_as_fast_as_itself(void **state) {
+    (void)state;
+    struct outcome outcome = heddle("bench vecadd --size small --repeat 3 --against \"$HEDDLE_COMMAND\"");
+    expect_status(&outcome, 0);
+    expect_text(outcome.out, "3 pairs of runs; below 1 this build is faster\nworkload ");
+    assert_null(strstr(outcome.out, "other cycles"));
+    outcome_free(&outcome);
+    outcome = heddle("bench vecadd --size small --repeat 2 --functional --against \"$HEDDLE_COMMAND\" --json -");
+    json_t *one = json_array_get(json_output(&outcome), 0);
+    double ratio = json_real_value(json_object_get(one, "time_ratio"));
+    assert_true(ratio > 0.02 && ratio < 50);
+    assert_true(json_is_true(json_object_get(one, "same_statistics")));
+    outcome_free(&outcome);
+    outcome = heddle("bench vecadd --against /nonexistent");
+    expect_status(&outcome, 2);
+    expect_line(&outcome, "heddle: --against /nonexistent: expected the heddle command of another build");
+    outcome_free(&outcome);
+    outcome = heddle("bench fma --against \"$HEDDLE_COMMAND\"");
+    expect_status(&outcome, 2);
+    outcome_free(&outcome);
+}
+
 static int clean_up(void **state) {
     (void)state;
     scratch_remove();
@@ -93,6 +115,7 @@ int main(void) {
         cmocka_unit_test(people_see_a_table_with_targets),
         cmocka_unit_test(timed_runs_are_measured_on_every_machine_asked_for),
         cmocka_unit_test(the_timed_table_names_the_tax),
+        cmocka_unit_test(a_build_is_as_fast_as_itself),
     };
     return cmocka_run_group_tests(tests, NULL, clean_up);
 }
