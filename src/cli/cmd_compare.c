@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "command/output.h"
 #include "experiment/stored_runs.h"
+#include "program/estimate.h"
 #include "program/html.h"
 #include "program/program_options.h"
 #include "program/progress.h"
@@ -23,7 +24,7 @@ struct compare_options {
     const char *where;
     unsigned color;
     uint64_t threads, max_cycles, max_instructions;
-    double timeout_seconds;
+    double timeout_seconds, estimate;
     const char *json, *csv, *html;
 };
 
@@ -41,6 +42,7 @@ static const struct command_option options[] = {
     COMMAND_DUMP_ROW(FIELD(machine)),
     PROGRAM_THREADS_ROW(FIELD(threads)),
     PROGRAM_ROWS(FIELD(program)),
+    PROGRAM_ESTIMATE_ROW(FIELD(estimate)),
     {"--json", 0, COMMAND_TEXT, "FILE|-", "write everything as one JSON object", FIELD(json), 0, 0},
     {"--csv", 0, COMMAND_TEXT, "FILE|-", "write the totals as CSV, a line for each run", FIELD(csv), 0, 0},
     PROGRAM_HTML_ROW(FIELD(html)),
@@ -89,6 +91,7 @@ const struct command cli_compare_command = {
                 "  heddle compare bfs nn ray -d \"stack dws tbc\" --html models.html\n"
                 "  heddle compare bfs -m \"gtx480 narasiman2011\" --json bfs.json\n"
                 "  heddle compare bfs -s \"lrr gto\" --why\n"
+                "  heddle compare sc --size paper -s \"lrr gto\" --estimate\n"
                 "  heddle compare before.json after.json\n"
                 "  heddle compare ./myapp -s \"lrr gto\" -- --its-own-option\n",
     .options = options,
@@ -107,7 +110,8 @@ struct compare {
     struct program_target *target;
     struct report_target *shown; /* the targets as the report names them */
     unsigned n_targets;
-    struct program_jobs jobs; /* all targets of the first program, then of the second... */
+    struct program_jobs jobs;     /* all targets of the first program, then of the second... */
+    struct report_sample *sample; /* with --estimate: of each program */
     FILE *json, *csv;
     struct program_html html;
 };
@@ -238,7 +242,11 @@ static struct report_comparison collect(struct compare *compare) {
             continue;
         job->run.is_checked = job->status == COMMAND_DONE && job->execution.program.kind == PROGRAM_WORKLOAD &&
                               compare->given.program.has_check;
+        bool is_estimated = job != first && job->run.estimate && first->run.estimate;
         entry[comparison.n_entries++] = (struct report_entry){
+            .halfwidth = is_estimated ? report_sample_difference(&compare->sample[i / compare->n_targets], &first->run,
+                                                                 &job->run, &compare->arena)
+                                      : 0,
             .run = &job->run,
             .baseline = program_is_finished(first) ? &first->run : NULL,
             .target_number = i % compare->n_targets,
@@ -432,7 +440,8 @@ static struct report_comparison compare_results(struct compare *compare, struct 
                 continue;
             is_taken[k] = true;
             run->target = run->total.counters.cycles ? &results->target[k] : NULL;
-            entry[comparison.n_entries++] = (struct report_entry){run, &results->run[i], number++};
+            entry[comparison.n_entries++] =
+                (struct report_entry){.run = run, .baseline = &results->run[i], .target_number = number++};
         }
         comparison.n_targets = number > comparison.n_targets ? number : comparison.n_targets;
     }
@@ -479,6 +488,9 @@ static int check_options(const struct compare *compare) {
     const char *file = given->json ? "json" : given->csv ? "csv" : given->html ? "html" : NULL;
     if (given->machine.dump && file)
         return command_fail(COMMAND_USAGE, "--%s is about a run, and --dump-config runs nothing", file);
+    if (given->estimate > 0 && (given->explains || given->html))
+        return command_fail(COMMAND_USAGE, "%s needs runs that time every launch; --estimate times only some",
+                            given->html ? "--html" : "--why");
     return COMMAND_DONE;
 }
 
@@ -493,7 +505,13 @@ static int find_and_run(struct compare *compare) {
     if (status != COMMAND_DONE)
         return status;
     make_jobs(compare);
-    status = program_execute_with_progress(&compare->jobs, compare->given.is_quiet);
+    if (compare->given.estimate > 0) {
+        compare->sample = BASE_ARENA_ARRAY(&compare->arena, struct report_sample, compare->n_programs);
+        status = program_estimate_all(&compare->jobs, compare->n_targets, compare->given.estimate,
+                                      compare->given.is_quiet, compare->sample);
+    } else {
+        status = program_execute_with_progress(&compare->jobs, compare->given.is_quiet);
+    }
     return status == COMMAND_DONE ? show(compare) : status;
 }
 

@@ -14,6 +14,7 @@
 #include "cli/commands.h"
 #include "command/output.h"
 #include "program/checkpoint.h"
+#include "program/estimate.h"
 #include "program/html.h"
 #include "program/live.h"
 #include "program/program_options.h"
@@ -27,8 +28,8 @@ struct run_options {
     const char *launches;
     uint64_t first_launch, last_launch; /* read from `launches` */
     unsigned color;
-    uint64_t threads, sample_launches, max_cycles, sample_cycles, max_instructions;
-    double timeout_seconds;
+    uint64_t threads, max_cycles, sample_cycles, max_instructions;
+    double timeout_seconds, estimate;
     const char *json, *csv, *html, *thread_map;
     const char *checkpoint, *resume;
     const char *trace, *trace_cycles, *trace_sms;
@@ -52,8 +53,7 @@ static const struct command_option options[] = {
     PROGRAM_ROWS(FIELD(program)),
     {"--launch", 0, COMMAND_TEXT, "N..M", "time only these launches, counted from 1; the others run functionally",
      FIELD(launches), 0, 0},
-    {"--sample-launches", 0, COMMAND_NUMBER, "N",
-     "time one in N launches of each kernel, and estimate the cycles of all", FIELD(sample_launches), 1, INT64_MAX},
+    PROGRAM_ESTIMATE_ROW(FIELD(estimate)),
     {"--keep-going", 0, COMMAND_FLAG, NULL,
      "accept exit status 0 even if a kernel failed or something was not supported", FIELD(keeps_going), 0, 0},
     {"--memcheck", 0, COMMAND_FLAG, NULL,
@@ -128,7 +128,7 @@ const struct command cli_run_command = {
                 "  heddle run bfs --trace bfs.json --trace-sms 0..1 --trace-cycles ..20000\n"
                 "  heddle run ./myapp --functional -- --its-own-option\n"
                 "  heddle run ./myapp --kernel '^reduce' --launch 1..10\n"
-                "  heddle run ./myapp --sample-launches 20\n"
+                "  heddle run ./myapp --estimate 1%\n"
                 "  heddle run ./myapp --checkpoint long.run      # later, after a crash: --resume long.run\n"
                 "  heddle run saxpy.ptx --functional --grid 4 --block 256 \\\n"
                 "      --arg f32:2 --arg buf:f32[1024]=iota --arg out:f32[1024] --arg u32:1024\n",
@@ -166,13 +166,33 @@ static int check_functional(const struct run_options *given) {
                         : given->machine.dump        ? "--dump-config"
                         : given->max_cycles          ? "--max-cycles"
                         : given->launches            ? "--launch"
-                        : given->sample_launches     ? "--sample-launches"
+                        : given->estimate > 0        ? "--estimate"
                         : given->sample_cycles       ? "--sample"
                         : given->trace               ? "--trace"
                         : given->is_live             ? "--live"
                                                      : NULL;
     if (given->is_functional && timed)
         return command_fail(COMMAND_USAGE, "%s applies to timed runs, not to --functional", timed);
+    return COMMAND_DONE;
+}
+
+/* Rejects options that choose launches or observe each of them, next to --estimate. */
+static int check_estimate(const struct run_options *given) {
+    const char *other = given->launches         ? "--launch"
+                        : given->program.kernel ? "--kernel"
+                        : given->sample_cycles  ? "--sample"
+                        : given->has_branches   ? "--branches"
+                        : given->has_lines      ? "--lines"
+                        : given->thread_map     ? "--thread-map"
+                        : given->trace          ? "--trace"
+                        : given->html           ? "--html"
+                        : given->is_live        ? "--live"
+                        : given->checkpoint     ? "--checkpoint"
+                        : given->resume         ? "--resume"
+                        : given->is_memchecked  ? "--memcheck"
+                                                : NULL;
+    if (given->estimate > 0 && other)
+        return command_fail(COMMAND_USAGE, "%s needs a run that times every launch; --estimate times only some", other);
     return COMMAND_DONE;
 }
 
@@ -187,7 +207,8 @@ static int check_options(const struct run *run) {
     const char *file = run->given.json ? "json" : run->given.csv ? "csv" : run->given.html ? "html" : NULL;
     if (run->given.machine.dump && file)
         return command_fail(COMMAND_USAGE, "--%s is about a run, and --dump-config runs nothing", file);
-    return check_functional(&run->given);
+    int status = check_estimate(&run->given);
+    return status == COMMAND_DONE ? check_functional(&run->given) : status;
 }
 
 /* Reads N, N.., ..M or N..M, with numbers from `least` on, into the bounds that are given. */
@@ -373,7 +394,6 @@ static void set_execution(struct run *run) {
     }
     execution->first_timed_launch = run->given.first_launch;
     execution->last_timed_launch = run->given.last_launch;
-    execution->timed_every = run->given.sample_launches;
     execution->keeps_going = run->given.keeps_going;
     execution->is_memchecked = run->given.is_memchecked;
     execution->is_verbose = run->given.is_verbose;
@@ -424,7 +444,8 @@ static int run_program(struct run *run) {
     int status = start_live(run);
     if (status != COMMAND_DONE)
         return status;
-    status = program_execute(execution, report, &run->arena, &is_said);
+    status = run->given.estimate > 0 ? program_estimate(execution, run->given.estimate, report, &run->arena, &is_said)
+                                     : program_execute(execution, report, &run->arena, &is_said);
     if (status == COMMAND_DONE && (report->error = nothing_timed(run, report)))
         status = COMMAND_ERROR;
     report->is_checked = status == COMMAND_DONE && program->kind == PROGRAM_WORKLOAD && run->given.program.has_check;

@@ -117,6 +117,22 @@ static bool set_seconds(struct parser *parser, const struct command_option *opti
     return false;
 }
 
+/* Returns the share that a text such as 1.5% states, or NAN. */
+static double read_percent(const char *text) {
+    char *rest;
+    double value = strtod(text, &rest);
+    bool is_good = rest != text && strcmp(rest, "%") == 0 && isfinite(value) && value > 0 && value <= 100;
+    return is_good && (isdigit((unsigned char)text[0]) || text[0] == '.') ? value / 100 : NAN;
+}
+
+static bool set_percent(struct parser *parser, const struct command_option *option, const char *text) {
+    *FIELD(parser, option, double) = text ? read_percent(text) : (double)option->least / 100000;
+    if (!isnan(*FIELD(parser, option, double)))
+        return true;
+    parser->status = command_fail(COMMAND_USAGE, "%s takes a percentage such as 1%%, not '%s'", option->name, text);
+    return false;
+}
+
 /* There are never more words to collect than on the command line. */
 static void add_word(struct parser *parser, struct command_words *words, const char *word) {
     if (!words->item)
@@ -141,6 +157,8 @@ static bool set_value(struct parser *parser, const struct command_option *option
         return set_number(parser, option, text);
     case COMMAND_SECONDS:
         return set_seconds(parser, option, text);
+    case COMMAND_PERCENT:
+        return set_percent(parser, option, text);
     case COMMAND_LIST:
         add_word(parser, FIELD(parser, option, struct command_words), text);
         return true;
@@ -162,6 +180,12 @@ static bool read_option(struct parser *parser) {
     if (!takes_value && text) {
         parser->status = command_fail(COMMAND_USAGE, "%s takes no value", option->name);
         return false;
+    }
+    if (option->kind == COMMAND_PERCENT && !text) {
+        const char *next = parser->at + 1 < parser->argc ? parser->argv[parser->at + 1] : "";
+        bool has_value = !isnan(read_percent(next));
+        parser->at += has_value;
+        return set_value(parser, option, has_value ? next : NULL);
     }
     if (takes_value && !text) {
         if (++parser->at == parser->argc) {

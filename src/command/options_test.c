@@ -17,7 +17,7 @@ struct values {
     unsigned color;
     const char *text;
     uint64_t number;
-    double seconds;
+    double seconds, share;
     struct command_words list;
 };
 
@@ -28,6 +28,7 @@ static const struct command_option options[] = {
     {"--text", 0, COMMAND_TEXT, "WORD", "", offsetof(struct values, text), 0, 0},
     {"--number", 'n', COMMAND_NUMBER, "N", "", offsetof(struct values, number), 5, 10},
     {"--seconds", 0, COMMAND_SECONDS, "S", "", offsetof(struct values, seconds), 0, 0},
+    {"--share", 0, COMMAND_PERCENT, "[P%]", "", offsetof(struct values, share), 2500, 0},
     {"--item", 0, COMMAND_LIST, "X", "", offsetof(struct values, list), 0, 0},
 };
 static const struct command command = {
@@ -106,11 +107,30 @@ static void the_last_value_counts(void **state) {
     base_arena_free(&parsed.arena);
 }
 
+static void a_percentage_may_be_left_out(void **state) {
+    (void)state;
+    static const struct {
+        const char *line;
+        double share;
+        unsigned n_words;
+    } cases[] = {{"--share", 0.025, 0},      {"--share 1%", 0.01, 0}, {"--share=0.5%", 0.005, 0},
+                 {"--share name", 0.025, 1}, {"--share 3", 0.025, 1}, {"--share -- 1%", 0.025, 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct parsed parsed;
+        parse(&parsed, cases[i].line);
+        assert_true(parsed.is_good);
+        assert_float_equal(parsed.values.share, cases[i].share, 1e-12);
+        assert_int_equal(parsed.words.count, cases[i].n_words);
+        base_arena_free(&parsed.arena);
+    }
+}
+
 static void wrong_values_are_wrong_usage(void **state) {
     (void)state;
     static const char *const lines[] = {"--number 4",  "--number 11", "--number x",  "--number",     "--color",
                                         "--color nev", "--loud=1",    "--seconds 0", "--seconds -1", "--seconds inf",
-                                        "--sound",     "-x",          "--number="};
+                                        "--sound",     "-x",          "--number=",   "--share=1",    "--share=0%",
+                                        "--share=x%",  "--share=101%"};
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
         struct parsed parsed;
         parse(&parsed, lines[i]);
@@ -135,6 +155,7 @@ int main(void) {
         cmocka_unit_test(every_kind_of_value_arrives),    cmocka_unit_test(letters_stand_for_names),
         cmocka_unit_test(words_and_options_may_be_mixed), cmocka_unit_test(the_last_value_counts),
         cmocka_unit_test(wrong_values_are_wrong_usage),   cmocka_unit_test(a_value_may_look_like_an_option),
+        cmocka_unit_test(a_percentage_may_be_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -114,7 +114,6 @@ struct CUfunc_st {
     struct CUmod_st *module;
     struct gpu_kernel *kernel;
     int carveout;
-    uint64_t n_launches;    /* so far */
     struct gpu_launch next; /* what cuParamSet* and cuFuncSet* have set for cuLaunch and cuLaunchGrid */
 };
 
@@ -215,13 +214,23 @@ struct cuda_error_record {
     char message[1024];
 };
 
+/* plan.c: how each launch runs on a timed machine. */
+enum cuda_plan { CUDA_PLAN_TIMED, CUDA_PLAN_UNTIMED, CUDA_PLAN_WARM };
+
 /* Which launches are timed on a timed machine. The others run functionally. */
 struct cuda_timed_launches {
     char kernels[512];    /* an extended regular expression; empty: all */
     uint64_t first, last; /* numbers from 1; 0: no bound */
-    uint64_t every;       /* times one in this many launches of each kernel; 0: all */
     regex_t *compiled;    /* of `kernels`; NULL: all */
+    char plan[4096];      /* the path of a plan; empty: none */
+    uint8_t *planned;     /* enum cuda_plan of launches 1, 2...; NULL: no plan */
+    uint64_t n_planned;
+    enum cuda_plan others; /* of launches that the plan does not name */
 };
+
+/* plan.c: reads timed->plan. Returns false after one line on standard error. */
+bool cuda_plan_read(struct cuda_timed_launches *timed);
+enum cuda_plan cuda_plan_of(const struct cuda_timed_launches *timed, uint64_t number);
 
 /* Times on the device's timeline (order.c), in cycles. */
 struct cuda_order {

@@ -16,6 +16,7 @@
 #include "exec/profile.h"
 #include "gpu/internal.h"
 #include "gpu/progress.h"
+#include "gpu/timed.h"
 
 enum {
     ROW_TURN = 20000,   /* instructions a row runs before its neighbours get a turn */
@@ -49,6 +50,7 @@ struct gpu_engine {
     const struct exec_grid *grid;
     struct stats_counters *counters;
     struct gpu_error *error;
+    struct gpu_warmed *warmed; /* NULL: its accesses do not warm the caches */
     struct exec_context cx;
     struct resident **resident;
     uint32_t n_residents, max_residents;
@@ -128,8 +130,10 @@ static void watch_for_spinning(struct warp *warp, struct divergence_stack *stack
 }
 
 /* Parameters and constants have their own cache and do not count as memory, as in timed runs. */
-static void count_access(struct stats_counters *counters, const struct exec_context *cx, const struct exec_insn *insn,
+static void count_access(struct gpu_engine *engine, const struct exec_cta *cta, const struct exec_insn *insn,
                          uint32_t mask) {
+    struct stats_counters *counters = engine->counters;
+    const struct exec_context *cx = &engine->cx;
     uint32_t lanes;
     enum ptx_space space = exec_accessed_space(cx, insn, mask, &lanes);
     if (!lanes || space == PTX_SPACE_PARAM || space == PTX_SPACE_CONST)
@@ -139,6 +143,8 @@ static void count_access(struct stats_counters *counters, const struct exec_cont
         return;
     counters->long_instructions++;
     counters->long_thread_instructions += (uint32_t)__builtin_popcount(lanes);
+    if (engine->warmed && space == PTX_SPACE_GLOBAL)
+        gpu_timed_touch(engine->gpu->timed, cx, insn, lanes, cta->block.index, engine->warmed);
 }
 
 static void profile_insn(struct exec_profile *profile, const struct exec_row *row, uint32_t pc, uint32_t mask) {
@@ -199,7 +205,7 @@ static bool run_row(struct gpu_engine *engine, struct resident *resident, uint32
             exec_row_insn(cx, row, insn, mask);
             if (insn->kind != EXEC_KIND_LANES) {
                 if (exec_goes_to_memory(insn))
-                    count_access(engine->counters, cx, insn, mask);
+                    count_access(engine, resident->cta, insn, mask);
                 if (cx->fault.kind)
                     break;
                 if (cx->waits) { /* other rows get their turn when the row has looked at the result */
@@ -332,12 +338,13 @@ bool gpu_engine_step(struct gpu_engine *engine) {
 bool gpu_engine_is_done(const struct gpu_engine *engine) { return engine->n_finished == engine->n_blocks; }
 
 struct gpu_engine *gpu_engine_new(struct gpu *gpu, const struct exec_grid *grid, struct stats_counters *counters,
-                                  struct gpu_error *error) {
+                                  struct gpu_warmed *warmed, struct gpu_error *error) {
     struct gpu_engine *engine = base_allocate_aligned(sizeof *engine);
     uint32_t n_threads = exec_shape_threads(&grid->shape);
     engine->gpu = gpu;
     engine->grid = grid;
     engine->counters = counters;
+    engine->warmed = gpu->timed ? warmed : NULL;
     engine->error = error;
     engine->cx.grid = grid;
     engine->cx.lanes = exec_level_table();
@@ -354,6 +361,8 @@ struct gpu_engine *gpu_engine_new(struct gpu *gpu, const struct exec_grid *grid,
 }
 
 void gpu_engine_free(struct gpu_engine *engine) {
+    if (engine->warmed)
+        gpu_timed_touch_code(engine->gpu->timed, engine->grid);
     fflush(stdout); /* device printf */
     gpu_progress_end(&engine->progress);
     for (uint32_t i = 0; i < engine->n_residents; i++)
@@ -363,8 +372,8 @@ void gpu_engine_free(struct gpu_engine *engine) {
 }
 
 bool gpu_run_functional(struct gpu *gpu, const struct exec_grid *grid, struct stats_counters *counters,
-                        struct gpu_error *error) {
-    struct gpu_engine *engine = gpu_engine_new(gpu, grid, counters, error);
+                        struct gpu_warmed *warmed, struct gpu_error *error) {
+    struct gpu_engine *engine = gpu_engine_new(gpu, grid, counters, warmed, error);
     bool is_good = true;
     while (is_good && !gpu_engine_is_done(engine))
         is_good = gpu_engine_step(engine);

@@ -156,6 +156,11 @@ struct gpu_hot_line {
     uint64_t accesses, lines; /* GPU_HOT_LOADS: of its loads */
 };
 
+/* Lines of the L2 that a launch without timing touched when it warmed the caches, and those that were not there. */
+struct gpu_warmed {
+    uint64_t touched_lines, missed_lines;
+};
+
 struct gpu_launch_record {
     const char *kernel; /* lives as long as the device */
     struct exec_shape shape;
@@ -164,6 +169,7 @@ struct gpu_launch_record {
     struct gpu_series series;              /* timed, with sample_cycles */
     struct gpu_occupancy occupancy;        /* timed */
     struct gpu_hot_line hot[GPU_N_HOT];    /* timed; whole is 0: none */
+    struct gpu_warmed warmed;              /* untimed, if it warmed the caches */
     double host_seconds;
     bool is_timed;
 };
@@ -283,6 +289,7 @@ struct gpu_launch {
     void *parameters; /* packed as the kernel's parameter block */
     uint32_t parameter_bytes;
     bool is_untimed; /* runs functionally even on a timed machine */
+    bool warms;      /* with is_untimed: its accesses pass through the tags of the caches */
     /* On the device's timeline: */
     uint32_t stream;
     uint64_t ready; /* it may start from this cycle on */

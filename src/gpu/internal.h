@@ -35,6 +35,7 @@ bool gpu_heap_release(struct gpu_memory *memory, uint64_t address);
 
 /* Instructions have their own addresses, far from data. */
 #define GPU_CODE_ADDRESS 0x0000300000000000ull
+#define GPU_INSTRUCTION_BYTES UINT64_C(8)
 
 struct gpu_texture_slot {
     struct exec_texture texture;
@@ -113,15 +114,16 @@ static inline bool gpu_is_same_place(struct gpu_place a, struct gpu_place b) {
 /* live.c: the launch has ended: writes the state of the run, if it is watched. */
 void gpu_live_end(struct gpu *gpu);
 
-/* functional.c: executes a grid without timing. */
+/* functional.c: executes a grid without timing. Unless `warmed` is NULL, its accesses warm the caches of a timed
+ * machine. */
 bool gpu_run_functional(struct gpu *gpu, const struct exec_grid *grid, struct stats_counters *counters,
-                        struct gpu_error *error);
+                        struct gpu_warmed *warmed, struct gpu_error *error);
 /* The same in steps, for grids that take turns. A step ends with the grid, or when all its blocks in flight have had a
  * turn and have not ended: they may wait for another grid. It returns false if the launch has failed. Everything that
  * gpu_engine_new() is passed must outlive the engine. */
 struct gpu_engine;
 struct gpu_engine *gpu_engine_new(struct gpu *gpu, const struct exec_grid *grid, struct stats_counters *counters,
-                                  struct gpu_error *error);
+                                  struct gpu_warmed *warmed, struct gpu_error *error);
 bool gpu_engine_step(struct gpu_engine *engine);
 bool gpu_engine_is_done(const struct gpu_engine *engine);
 void gpu_engine_free(struct gpu_engine *engine);

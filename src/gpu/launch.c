@@ -134,7 +134,8 @@ static bool run(struct gpu *gpu, const struct gpu_launch *launch, uint64_t works
     struct gpu_launch_record *record = &gpu->launch[number];
     uint64_t start = gpu_host_clock_ns();
     bool is_done = record->is_timed ? gpu_run_timed(gpu, launch->kernel, &grid, record, error)
-                                    : gpu_run_functional(gpu, &grid, &record->counters, error);
+                                    : gpu_run_functional(gpu, &grid, &record->counters,
+                                                         launch->warms ? &record->warmed : NULL, error);
     record->host_seconds = (double)(gpu_host_clock_ns() - start) * 1e-9;
     gpu_end_launch(gpu, launch, &grid, record);
     return is_done ? gpu_run_children(gpu, launch->is_untimed, error) : is_done;

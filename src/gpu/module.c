@@ -215,7 +215,7 @@ struct gpu_kernel *gpu_module_kernel(struct gpu_module *module, const char *name
         return NULL;
     struct gpu_kernel *kernel = &module->kernel[function->index];
     if (!kernel->program) {
-        enum { INSTRUCTION_BYTES = 8, CODE_ALIGNMENT = 4096 };
+        enum { CODE_ALIGNMENT = 4096 };
         kernel->program = exec_link(module->ptx, function, symbol_address, module, messages);
         if (kernel->program && kernel->registers_per_thread)
             kernel->program->registers_per_thread = kernel->registers_per_thread;
@@ -224,7 +224,7 @@ struct gpu_kernel *gpu_module_kernel(struct gpu_module *module, const char *name
         if (kernel->program) { /* programs do not share I-cache lines */
             kernel->program->code_address = GPU_CODE_ADDRESS + module->gpu->next_code_address;
             module->gpu->next_code_address +=
-                (kernel->program->n_insns * INSTRUCTION_BYTES / CODE_ALIGNMENT + 1) * CODE_ALIGNMENT;
+                (kernel->program->n_insns * GPU_INSTRUCTION_BYTES / CODE_ALIGNMENT + 1) * CODE_ALIGNMENT;
         }
     }
     return kernel->program ? kernel : NULL;

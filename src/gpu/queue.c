@@ -235,7 +235,7 @@ static struct turn *begin_turn(struct gpu *gpu, struct gpu_task *task, struct gp
         free(turn);
         return NULL;
     }
-    turn->engine = gpu_engine_new(gpu, &turn->grid, &turn->counters, error);
+    turn->engine = gpu_engine_new(gpu, &turn->grid, &turn->counters, NULL, error);
     task->state = GPU_TASK_RUNS;
     return turn;
 }

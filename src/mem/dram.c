@@ -105,6 +105,14 @@ static uint32_t find_channel(const struct mem *mem, const struct mem_bank *bank,
     return bank->partition->id + (uint32_t)((chunk + number) % channels) * mem->n_partitions;
 }
 
+void mem_dram_open_row(struct mem *mem, const struct mem_bank *bank, uint64_t line) {
+    const struct config_dram *dram = &mem->machine->dram;
+    uint64_t in_channel;
+    struct mem_channel *channel = &mem->channels[find_channel(mem, bank, line, &in_channel)];
+    uint64_t row = in_channel / (dram->row_bytes / mem->line_bytes);
+    channel->banks[bank_of(dram, row)].row = row / dram->banks;
+}
+
 void mem_dram_add(struct mem *mem, const struct mem_bank *bank, uint32_t entry, enum mem_message_type type,
                   uint32_t flags, uint32_t bytes, uint64_t cycle) {
     const struct config_dram *dram = &mem->machine->dram;

@@ -269,6 +269,9 @@ void mem_bank_wait(struct mem_bank *bank, uint32_t entry, const struct mem_messa
 struct mem_message mem_bank_next_waiter(struct mem_bank *bank, uint32_t entry, uint64_t cycle);
 void mem_bank_release(struct mem_bank *bank, uint32_t entry, uint64_t cycle);
 void mem_bank_write_back(struct mem *mem, struct mem_bank *bank, uint32_t entry, uint32_t bytes, uint64_t cycle);
+/* On a chip with two halves: notes which half has a line that an SM has accessed, without time. */
+void mem_bank_note_half(const struct mem *mem, const struct mem_bank *bank, uint32_t slot, uint32_t sm, uint64_t line,
+                        enum mem_kind kind);
 /* The answer to `request`: DATA, UPGRADE or DONE. */
 void mem_bank_answer(struct mem *mem, const struct mem_message *request, enum mem_message_type type, uint32_t flags,
                      uint64_t when, uint64_t cycle);
@@ -292,6 +295,8 @@ void mem_directory_recall(struct mem *mem, struct mem_bank *bank, uint32_t slot,
 
 /* dram.c */
 void mem_dram_init(struct mem *mem);
+/* Opens the row of a bank's line, without time. */
+void mem_dram_open_row(struct mem *mem, const struct mem_bank *bank, uint64_t line);
 /* type: READ or WRITE. Of the flags only HOLDS_ROW matters. */
 void mem_dram_add(struct mem *mem, const struct mem_bank *bank, uint32_t entry, enum mem_message_type type,
                   uint32_t flags, uint32_t bytes, uint64_t cycle);

@@ -182,6 +182,13 @@ static uint64_t far_cycles(const struct mem *mem, const struct mem_bank *bank, u
     return halves & MEM_HALVES_HOST && is_astray(mem, message) ? machine->halves.host_cycles : 0;
 }
 
+void mem_bank_note_half(const struct mem *mem, const struct mem_bank *bank, uint32_t slot, uint32_t sm, uint64_t line,
+                        enum mem_kind kind) {
+    enum mem_message_type type = kind == MEM_ATOMIC ? MEM_MSG_ATOMIC : kind == MEM_WRITE ? MEM_MSG_WRITE : MEM_MSG_READ;
+    const struct mem_message message = {.line = line, .sm = (uint16_t)sm, .type = (uint8_t)type};
+    far_cycles(mem, bank, slot, &message);
+}
+
 /* Performs a request on a line that is in the L2, without coherence. */
 static void apply(struct mem *mem, struct mem_bank *bank, uint32_t slot, const struct mem_message *message,
                   uint64_t when, uint64_t cycle) {

@@ -413,33 +413,6 @@ void mem_resize_l1(struct mem *mem, uint32_t bytes) {
         mem_l1_resize(&mem->sms[i], bytes);
 }
 
-void mem_warm(struct mem *mem, uint64_t address, uint64_t bytes) {
-    if (mem->l2 != MEM_TAGGED || mem->is_coherent || mem->machine->memory.is_perfect || !bytes)
-        return;
-    uint64_t first = address >> mem->line_shift, last = (address + bytes - 1) >> mem->line_shift;
-    uint64_t most = mem->machine->l2.cache.size_bytes >> mem->line_shift;
-    if (mem_is_in_host_memory(mem, address))
-        return;
-    for (uint64_t line = last - first < most ? first : last - most + 1; line <= last; line++) {
-        struct mem_bank *bank = &mem->banks[mem_bank_of(mem, line)];
-        uint32_t slot = mem_cache_find(&bank->cache, line);
-        if (slot != MEM_NONE) {
-            mem_cache_touch(&bank->cache, slot);
-            if (bank->halves)
-                bank->halves[slot] = MEM_HALVES_HOST;
-            continue;
-        }
-        slot = mem_lines_find(&bank->lines, line) == MEM_NONE ? mem_cache_victim(&bank->cache, line) : MEM_NONE;
-        if (slot == MEM_NONE)
-            continue;
-        if (bank->cache.lines[slot] != MEM_NO_LINE)
-            mem_cache_drop(&bank->cache, slot);
-        mem_cache_put(&bank->cache, slot, line, MEM_SHARED);
-        if (bank->halves)
-            bank->halves[slot] = MEM_HALVES_HOST;
-    }
-}
-
 const struct stats_mem *mem_counters(const struct mem *mem) {
     *mem->sum = (struct stats_mem){0};
     for (uint32_t i = 0; i < mem->n_partitions; i++)

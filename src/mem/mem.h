@@ -161,6 +161,15 @@ mem_host_idle(const struct mem *mem); /* the cycle in which all writes that have
 /* Puts these bytes into the L2, without time or traffic, because the host has accessed them. If not all of them fit,
  * the last ones win. Does nothing without an L2 with tags, or with coherent caches. */
 void mem_warm(struct mem *mem, uint64_t address, uint64_t bytes);
+/* Lets an access that is executed without timing pass through the tags: the L2 contains the lines of the lanes `mask`
+ * afterwards, and DRAM has opened their rows. kind: READ, WRITE or ATOMIC. Adds to `touched`. */
+struct mem_touched {
+    uint64_t n_lines, n_misses; /* lines of the L2; those that were not in it */
+};
+void mem_touch(struct mem *mem, uint32_t sm, const uint64_t address[32], uint32_t mask, uint32_t bytes,
+               enum mem_kind kind, struct mem_touched *touched);
+/* The same for instructions that the first n_sms SMs have fetched. */
+void mem_touch_code(struct mem *mem, uint64_t address, uint64_t bytes, uint32_t n_sms);
 /* Appends the state that the memory system keeps when nothing is in flight, as after mem_advance(mem, MEM_NEVER): tags,
  * open rows, reservations of links, but no counters. load() reads it into a new memory of the same machine. Contents
  * that are too short set is_short. */

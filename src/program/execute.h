@@ -55,8 +55,8 @@ struct program_execution {
     bool shows_progress, is_verbose;
     const char *timed_kernels;                      /* a regular expression; NULL: all */
     uint64_t first_timed_launch, last_timed_launch; /* numbers from 1; 0: no bound */
-    uint64_t timed_every;                           /* one in this many launches of each kernel; 0: all */
-    bool keeps_going;                               /* a program that saw CUDA errors and exits with 0 counts as done */
+    const char *plan;  /* the absolute path of a plan of the launches that are timed (estimate.h); NULL: all */
+    bool keeps_going;  /* a program that saw CUDA errors and exits with 0 counts as done */
     bool keeps_errors; /* its standard error is not shown; the run's error contains its first line */
     bool is_apart;     /* see child.h */
     enum program_output output;

@@ -118,13 +118,17 @@ static const char *bar(const struct view *view, double value) {
 }
 
 /* Adds the speed-up and its bar or, without a speed-up, the outcome. */
-static void add_speedup(const struct view *view, struct report_table *table, double speedup, const char *outcome) {
+static void add_speedup(const struct view *view, struct report_table *table, double speedup, double halfwidth,
+                        const char *outcome) {
     if (isnan(speedup)) {
         report_table_cell(table, "-");
         report_table_cell(table, "%s", strcmp(outcome, "done") == 0 ? "" : outcome);
         return;
     }
-    report_table_cell(table, "%.3f", speedup);
+    if (halfwidth > 0)
+        report_table_cell(table, "%.3f +- %.1f %%", speedup, 100 * halfwidth);
+    else
+        report_table_cell(table, "%.3f", speedup);
     report_table_cell(table, "%s", bar(view, speedup));
 }
 
@@ -161,7 +165,7 @@ static void add_entry(const struct view *view, struct report_table *table, const
     }
     if (view->comparison->is_verbose)
         report_table_cell(table, "%.2f", run->host_seconds);
-    add_speedup(view, table, report_speedup(entry), report_outcome(run));
+    add_speedup(view, table, report_speedup(entry), entry->halfwidth, report_outcome(run));
 }
 
 /* Adds the targets in the order of their numbers, each with its mean over the programs. */
@@ -178,7 +182,7 @@ static void add_means(const struct view *view, struct report_table *table) {
         add_target(view, table, comparison->entry[i].run->target);
         for (unsigned k = 2u + view->has_machines + view->has_divergence; k < n_before; k++)
             report_table_cell(table, "%s", "");
-        add_speedup(view, table, mean, "");
+        add_speedup(view, table, mean, 0, "");
     }
 }
 
@@ -205,6 +209,18 @@ static void print_title(FILE *file, const struct view *view) {
     fputc('\n', file);
 }
 
+/* Prints how many launches were timed, if the cycles are estimates. */
+static void print_estimates(FILE *file, const struct report_comparison *comparison) {
+    for (unsigned i = 0; i < comparison->n_entries; i++) {
+        const struct report_run *run = comparison->entry[i].run;
+        if (run->estimate && comparison->entry[i].baseline == run)
+            fprintf(file,
+                    "%s: estimated from %u of %u launches, the same in every row; +- is half the interval that "
+                    "contains the speed-up in 19 of 20 cases\n",
+                    run->program, run->estimate->n_timed, run->estimate->n_launches);
+    }
+}
+
 void report_print_comparison(FILE *file, const struct report_comparison *comparison, struct report_style style,
                              struct base_arena *arena) {
     if (comparison->n_entries == 0)
@@ -218,4 +234,5 @@ void report_print_comparison(FILE *file, const struct report_comparison *compari
     if (view.has_programs)
         add_means(&view, &table);
     report_table_print(&table, file, style.is_colored);
+    print_estimates(file, comparison);
 }

@@ -45,7 +45,8 @@ static struct fixture *make_fixture(void) {
         .comparison = {.entry = fixture.entry, .n_entries = 4, .n_programs = 2, .n_targets = 2},
     };
     for (unsigned i = 0; i < 4; i++)
-        fixture.entry[i] = (struct report_entry){&fixture.run[i], &fixture.run[i / 2 * 2], i % 2};
+        fixture.entry[i] =
+            (struct report_entry){.run = &fixture.run[i], .baseline = &fixture.run[i / 2 * 2], .target_number = i % 2};
     return &fixture;
 }
 

@@ -26,9 +26,11 @@ struct report_kernel {
     struct stats_counters counters;
     const char *active_lanes, *samples; /* JSON texts of a launch: the histogram, the time series; NULL when absent */
     struct report_occupancy occupancy;  /* of the first launch */
-    unsigned n_untimed;           /* launches that ran functionally on a timed machine; their counters are not kept */
-    uint64_t thread_instructions; /* of a launch, timed or not */
-    bool has_grids, has_blocks;   /* launches differ in them */
+    unsigned n_untimed; /* launches that ran functionally on a timed machine; they are not part of `counters` */
+    const struct stats_counters *untimed; /* of such a launch: its counters; otherwise NULL */
+    uint64_t touched_lines, missed_lines; /* of such a launch, if it warmed the caches: lines of the L2 */
+    bool is_estimated;                    /* a launch that was not timed, and whose counters are estimates */
+    bool has_grids, has_blocks;           /* launches differ in them */
 };
 
 /* One error of the driver, in order of occurrence. */
@@ -118,6 +120,14 @@ struct report_hot_line {
     uint32_t second;          /* a line of the file with nearly as many conflicts; part has both. 0: none */
 };
 
+/* How exact the counters of a run are of which only some launches were timed. */
+struct report_estimate {
+    unsigned n_timed, n_launches, n_passes; /* passes: runs of the program, with the one that only counted */
+    double halfwidth[STATS_N_COUNTERS];     /* of the interval that contains a counter in 19 of 20 cases */
+    double timed_work;                      /* the part of the predicted work that was timed, 0 to 1 */
+    double host_seconds;                    /* of all passes */
+};
+
 struct report_run {
     const char *program;
     const char *size;                   /* NULL if the program has no sizes */
@@ -141,7 +151,8 @@ struct report_run {
     struct report_listing *listing;
     unsigned n_listings;
     struct report_hot_line hot[REPORT_N_HOT];
-    struct report_work *work; /* on machines with a link to the host */
+    const struct report_estimate *estimate; /* NULL: every launch was timed, or nothing is known of the others */
+    struct report_work *work;               /* on machines with a link to the host */
     unsigned n_work;
     /* Recorded only for the page: report_write_json() and report_write_comparison_json() leave it out. */
     struct {
@@ -163,15 +174,6 @@ void report_read_document(struct report_run *run, struct report_target *shown, c
 
 /* Sums the launches of each kernel name, in the order of their first launch. Returns *count results. */
 struct report_kernel *report_by_name(const struct report_run *run, struct base_arena *arena, unsigned *count);
-
-/* The cycles of all launches, estimated from those that were timed. */
-struct report_estimate {
-    double cycles;
-    double error; /* two standard errors: in 19 of 20 cases the cycles differ by less; NaN if unknown */
-    unsigned n_timed, n_launches;
-};
-/* Returns false if all launches were timed, or if no launch of some kernel was. */
-bool report_estimate(const struct report_run *run, struct report_estimate *estimate);
 
 /* ---- Statistics from counters ------------------------------------------------------------------------------------ */
 
@@ -200,6 +202,10 @@ const char *report_share_word(unsigned share);
 const char *report_share_heading(unsigned share);
 /* Writes the shares in tenths of a percent, rounded so that they add up to 1000; all 0 without cycles. */
 void report_shares(const struct stats_counters *counters, unsigned share[REPORT_N_SHARES]);
+
+/* Returns Student's t: how many standard errors an interval has on either side that contains the mean in 19 of 20
+ * cases. `freedom`: degrees of freedom, one less than the numbers of a sample. */
+double report_student(double freedom);
 
 /* Returns 0 if no time passed. */
 double report_rate(uint64_t count, double seconds);
@@ -240,6 +246,7 @@ struct report_entry {
     const struct report_run *run;
     const struct report_run *baseline; /* the first run of the same program, possibly this one; NULL if it failed */
     unsigned target_number;            /* identifies machine, scheduler and divergence model, for all programs */
+    double halfwidth; /* of the speed-up, relative, if the runs are estimates from the same sample; otherwise 0 */
 };
 
 struct report_comparison {

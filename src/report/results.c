@@ -62,9 +62,12 @@ static void read_launches(struct report_run *run, const json_t *array, struct ba
         read_shape(launch->grid, json_object_get(object, "grid"));
         read_shape(launch->block, json_object_get(object, "block"));
         launch->n_untimed = json_is_false(json_object_get(object, "timed"));
-        launch->thread_instructions = (uint64_t)json_integer_value(json_object_get(object, "thread_instructions"));
-        if (!launch->n_untimed)
-            read_counters(&launch->counters, object);
+        launch->is_estimated = json_is_true(json_object_get(object, "estimated"));
+        struct stats_counters *untimed = launch->n_untimed ? BASE_ARENA_NEW(arena, struct stats_counters) : NULL;
+        read_counters(untimed ? untimed : &launch->counters, object);
+        launch->untimed = untimed;
+        launch->touched_lines = (uint64_t)json_integer_value(json_object_get(object, "touched_lines"));
+        launch->missed_lines = (uint64_t)json_integer_value(json_object_get(object, "missed_lines"));
         launch->active_lanes = copy_json(arena, json_object_get(object, "active_lanes"));
         launch->samples = copy_json(arena, json_object_get(object, "samples"));
         launch->occupancy = read_occupancy(json_object_get(object, "occupancy"), arena);

@@ -37,6 +37,8 @@ static json_t *launches_json(const struct report_run *run, bool has_samples) {
         json_object_set_new(object, "block", shape_json(launch->block));
         if (launch->n_untimed)
             json_object_set_new(object, "timed", json_false());
+        if (run->launch[i].is_estimated)
+            json_object_set_new(object, "estimated", json_true());
         add_stats(object, &launch->counters, run->target);
         if (launch->occupancy.text)
             json_object_set_new(object, "occupancy",
@@ -92,14 +94,19 @@ static void add_target(json_t *object, const struct report_target *target) {
     json_object_set_new(object, "divergence", json_string(target->divergence));
 }
 
+/* Adds how exact the counters are, if only some launches were timed. */
 static void add_estimate(json_t *object, const struct report_run *run) {
-    struct report_estimate estimate;
-    if (!run->target || !report_estimate(run, &estimate))
+    const struct report_estimate *estimate = run->estimate;
+    if (!estimate)
         return;
+    json_t *halfwidth = json_object();
+    for (unsigned i = 0; i < STATS_N_COUNTERS; i++)
+        if (stats_exists(&stats_list[i], true, &run->total.counters))
+            json_object_set_new(halfwidth, stats_list[i].name, json_real(estimate->halfwidth[i]));
     json_object_set_new(object, "estimate",
-                        json_pack("{s:f, s:o, s:i, s:i}", "cycles", estimate.cycles, "error",
-                                  value_json(estimate.error), "timed_launches", estimate.n_timed, "launches",
-                                  estimate.n_launches));
+                        json_pack("{s:i, s:i, s:i, s:f, s:o}", "launches", estimate->n_launches, "timed_launches",
+                                  estimate->n_timed, "runs", estimate->n_passes, "timed_work", estimate->timed_work,
+                                  "halfwidth", halfwidth));
 }
 
 static json_t *hot_line_json(const struct report_hot_line *hot) {
@@ -302,6 +309,8 @@ json_t *report_comparison_json(const struct report_comparison *comparison, bool 
         json_object_set_new(run, "outcome", json_string(report_outcome(entry->run)));
         double speedup = report_speedup(entry);
         json_object_set_new(run, "speedup", value_json(speedup));
+        if (entry->halfwidth > 0)
+            json_object_set_new(run, "speedup_halfwidth", value_json(entry->halfwidth * speedup));
         if (!isnan(speedup) && entry->run != entry->baseline) {
             struct base_arena arena = {0};
             struct report_why why = report_explain(entry->baseline, entry->run, &arena);

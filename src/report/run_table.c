@@ -167,14 +167,15 @@ static void print_energy(FILE *file, const struct stats_counters *counters) {
 }
 
 static void print_estimate(FILE *file, const struct report_run *run) {
-    struct report_estimate estimate;
-    if (!report_estimate(run, &estimate))
+    const struct report_estimate *estimate = run->estimate;
+    if (!estimate)
         return;
-    fprintf(file, "estimate for all %u launches: %.0f cycles", estimate.n_launches, estimate.cycles);
-    if (isnan(estimate.error))
-        fprintf(file, ", from %u timed ones; too few of some kernel to say how exact that is\n", estimate.n_timed);
-    else
-        fprintf(file, " +- %.1f %%, from %u timed ones\n", 100 * estimate.error / estimate.cycles, estimate.n_timed);
+    double cycles = (double)run->total.counters.cycles;
+    fprintf(
+        file,
+        "estimated from %u of %u launches (%.1f %% of the work), in %u runs: cycles +- %.2f %%, in 19 of 20 cases\n",
+        estimate->n_timed, estimate->n_launches, 100 * estimate->timed_work, estimate->n_passes,
+        cycles > 0 ? 100 * estimate->halfwidth[STATS_AT_cycles] / cycles : 0);
 }
 
 static void print_target(FILE *file, const struct report_target *target) {

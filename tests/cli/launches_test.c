@@ -59,38 +59,73 @@ static void launches_are_chosen_by_name_and_number(void **state) {
     assert_int_equal(count_timed("--launch 2..5 --kernel step", &first), 2);
 }
 
-static void one_in_so_many_launches_of_each_kernel_is_timed(void **state) {
+/* sc makes 245 launches of one kernel. */
+static void a_sample_of_launches_estimates_all(void **state) {
     (void)state;
-    const char *first;
-    assert_int_equal(count_timed("--sample-launches 1", &first), 6);
-    assert_int_equal(count_timed("--sample-launches 2", &first), 4); /* the first and third of both kernels */
-    assert_int_equal(count_timed("--sample-launches 3", &first), 2);
-    assert_int_equal(count_timed("--sample-launches 2 --kernel step", &first), 2);
-    assert_string_equal(first, "second");
-}
-
-static void the_cycles_of_all_launches_are_estimated(void **state) {
-    (void)state;
-    struct outcome full = heddle("run %s/launches --json -", programs());
-    struct outcome outcome = heddle("run %s/launches --sample-launches 2 --json -", programs());
+    struct outcome full = heddle("run sc --size medium --json -");
+    struct outcome outcome = heddle("run sc --size medium --estimate 2%% --json -");
     expect_status(&outcome, 0);
     json_t *all = json_output(&full), *some = json_output(&outcome), *estimate = json_object_get(some, "estimate");
     assert_null(json_object_get(all, "estimate"));
-    assert_int_equal(json_integer_value(json_object_get(estimate, "timed_launches")), 4);
-    assert_int_equal(json_integer_value(json_object_get(estimate, "launches")), 6);
+    json_int_t n_timed = json_integer_value(json_object_get(estimate, "timed_launches"));
+    assert_int_equal(json_integer_value(json_object_get(estimate, "launches")), 245);
+    assert_in_range(n_timed, 6, 60);
     double cycles = (double)json_integer_value(json_object_get(json_object_get(all, "total"), "cycles"));
-    double estimated = json_real_value(json_object_get(estimate, "cycles"));
-    assert_true(estimated > 0.7 * cycles && estimated < 1.3 * cycles);
-    assert_true(json_real_value(json_object_get(estimate, "error")) >= 0);
+    double estimated = (double)json_integer_value(json_object_get(json_object_get(some, "total"), "cycles"));
+    double halfwidth = json_real_value(json_object_get(json_object_get(estimate, "halfwidth"), "cycles"));
+    assert_true(estimated > 0.97 * cycles && estimated < 1.03 * cycles);
+    assert_true(halfwidth <= 0.02 * estimated);
+    json_t *launch;
+    size_t i;
+    json_array_foreach(json_object_get(some, "kernels"), i, launch) {
+        n_timed -= !json_is_true(json_object_get(launch, "estimated"));
+        assert_true(json_integer_value(json_object_get(launch, "cycles")) > 0);
+    }
+    assert_int_equal(n_timed, 0);
     json_decref(all);
     json_decref(some);
     outcome_free(&full);
     outcome_free(&outcome);
-    outcome = heddle("run %s/launches --sample-launches 2", programs());
-    expect_text(outcome.out, "estimate for all 6 launches: ");
-    outcome_free(&outcome);
-    outcome = heddle("run %s/launches --kernel step", programs()); /* nothing is known about the other kernel */
-    assert_null(strstr(outcome.out, "estimate"));
+}
+
+/* The timed launches of an estimate find the caches as if all launches had been timed. */
+static void a_timed_launch_of_an_estimate_takes_as_long_as_in_a_full_run(void **state) {
+    (void)state;
+    static const char *const machines[] = {"gtx480", "h200"};
+    for (size_t m = 0; m < 2; m++) {
+        struct outcome full = heddle("run needleman -m %s --size medium --json -", machines[m]);
+        struct outcome outcome = heddle("run needleman -m %s --size medium --estimate 30%% --json -", machines[m]);
+        json_t *all = json_object_get(json_output(&full), "kernels");
+        json_t *some = json_object_get(json_output(&outcome), "kernels"), *launch;
+        size_t i, n_timed = 0;
+        json_array_foreach(some, i, launch) {
+            if (json_is_true(json_object_get(launch, "estimated")))
+                continue;
+            json_int_t expected = json_integer_value(json_object_get(json_array_get(all, i), "cycles"));
+            json_int_t cycles = json_integer_value(json_object_get(launch, "cycles"));
+            assert_true(llabs(cycles - expected) * 200 <= expected);
+            n_timed++;
+        }
+        assert_in_range(n_timed, 2, i - 1);
+        outcome_free(&full);
+        outcome_free(&outcome);
+    }
+}
+
+static void an_estimate_is_the_same_every_time_and_says_how_exact_it_is(void **state) {
+    (void)state;
+    struct outcome first = heddle("run sc --estimate"), second = heddle("run sc --estimate --threads 3");
+    expect_status(&first, 0);
+    expect_text(first.out, "estimated from ");
+    expect_text(first.out, "in 19 of 20 cases");
+    expect_text(first.out, "checked: the result agrees with the CPU reference");
+    const char *a = strstr(first.out, "estimated from"), *b = strstr(second.out, "estimated from");
+    assert_memory_equal(a, b, strcspn(a, "\n"));
+    outcome_free(&first);
+    outcome_free(&second);
+    struct outcome outcome = heddle("compare sc -s 'lrr gto' --estimate");
+    expect_status(&outcome, 0);
+    expect_text(outcome.out, "estimated from ");
     outcome_free(&outcome);
 }
 
@@ -101,9 +136,11 @@ static void a_wrong_choice_is_explained(void **state) {
                                       "--launch x",
                                       "--launch ..",
                                       "--kernel '('",
-                                      "--sample-launches 0",
+                                      "--estimate=0%%",
+                                      "--estimate --launch 2",
+                                      "--estimate --lines",
                                       "--functional --launch 2",
-                                      "--functional --sample-launches 2",
+                                      "--functional --estimate",
                                       "--functional --kernel step"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct outcome outcome = heddle("run %s/launches %s", programs(), bad[i]);
@@ -244,8 +281,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_table_has_names_as_in_cpp_shapes_and_shares_of_time),
         cmocka_unit_test(launches_are_chosen_by_name_and_number),
-        cmocka_unit_test(one_in_so_many_launches_of_each_kernel_is_timed),
-        cmocka_unit_test(the_cycles_of_all_launches_are_estimated),
+        cmocka_unit_test(a_sample_of_launches_estimates_all),
+        cmocka_unit_test(a_timed_launch_of_an_estimate_takes_as_long_as_in_a_full_run),
+        cmocka_unit_test(an_estimate_is_the_same_every_time_and_says_how_exact_it_is),
         cmocka_unit_test(a_wrong_choice_is_explained),
         cmocka_unit_test(a_choice_of_no_launch_is_an_error_with_the_kernels_there_are),
         cmocka_unit_test(launches_are_numbered_from_1_everywhere),

@@ -11,7 +11,7 @@ cat >"$folder/right.md" <<'END'
 `sm/prepare.c`, `wait_for_operands()`; `mem_l1_access()` (`mem/l1.c`); `tools/gate`, `tools/gate layers` and `tools/docs machines`.
 | `src/mem` | the L1 (`l1.c`) and its `mshr.c` |
 The machine `h200`, the scheduler `gto`, the workload `bfs` and the model `dws`; `two-level:group=4`, `dws:size=64`; `l1.size=32K`,
-`energy.*`; the test `ptx/parser/lexer`; `--sample-launches 20`; [here](#a-page).
+`energy.*`; the test `ptx/parser/lexer`; `--estimate 1%`; [here](#a-page).
 
     heddle run bfs -m h200 --size small      an explanation --with-no-option
     heddle run ./mine --checkpoint FILE -- --own

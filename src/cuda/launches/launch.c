@@ -115,8 +115,6 @@ static bool is_to_be_timed(const struct cuda_state *state, const struct CUfunc_s
     const struct cuda_timed_launches *timed = &state->timed;
     const char *kernel = gpu_kernel_name(function->kernel);
     uint64_t number = state->n_launches + 1;
-    if (timed->every && function->n_launches % timed->every != 0)
-        return false;
     if (number < timed->first || (timed->last && number > timed->last))
         return false;
     if (!timed->compiled || regexec(timed->compiled, kernel, 0, NULL, 0) == 0)
@@ -143,7 +141,9 @@ static CUresult run(struct cuda_call *call, const struct cuda_kernel_work *work,
     struct CUfunc_st *function = work->function;
     struct gpu_launch launch = work->launch;
     struct gpu_error error = {.status = GPU_OK};
-    launch.is_untimed = !is_to_be_timed(call->state, function);
+    enum cuda_plan plan = cuda_plan_of(&call->state->timed, call->state->n_launches + 1);
+    launch.is_untimed = plan != CUDA_PLAN_TIMED || !is_to_be_timed(call->state, function);
+    launch.warms = plan == CUDA_PLAN_WARM;
     bool waits = cuda_may_wait(call, &launch);
     if (!waits && cuda_is_waiting(call) && cuda_settle_stream(call) != CUDA_SUCCESS)
         return call->context->error;
@@ -153,7 +153,6 @@ static CUresult run(struct cuda_call *call, const struct cuda_kernel_work *work,
     if (waits && is_done)
         cuda_wait_with_launch(call, &launch);
     bool is_refused = !is_done && gpu_is_refusal(error.status);
-    function->n_launches += !is_refused;
     cuda_interrupt_defer(false);
     cuda_results_note_launches(call->state);
     cuda_note_memory(call->state);

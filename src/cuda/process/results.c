@@ -187,6 +187,10 @@ static json_t *launches(const struct cuda_state *state) {
         if (gpu_config(state->gpu)->machine && !launch[i].is_timed)
             json_object_set_new(object, "timed", json_false());
         add_counters(object, &launch[i].counters);
+        if (launch[i].warmed.touched_lines) {
+            json_object_set_new(object, "touched_lines", json_integer((json_int_t)launch[i].warmed.touched_lines));
+            json_object_set_new(object, "missed_lines", json_integer((json_int_t)launch[i].warmed.missed_lines));
+        }
         if (launch[i].counters.cycles)
             json_object_set_new(object, "active_lanes", numbers(launch[i].active_lanes, EXEC_LANES + 1));
         if (launch[i].is_timed) {

@@ -28,7 +28,7 @@ static bool may_meet(const struct cuda_call *call) {
 
 bool cuda_may_wait(const struct cuda_call *call, const struct gpu_launch *launch) {
     const struct cuda_timed_launches *timed = &call->state->timed;
-    bool times_all = !timed->compiled && !timed->first && !timed->last && !timed->every;
+    bool times_all = !timed->compiled && !timed->first && !timed->last && !*timed->plan;
     return may_meet(call) && !call->state->is_launch_blocking && times_all &&
            gpu_count_tasks(call->gpu) < MOST_WAITING && gpu_may_run_together(call->gpu, launch);
 }

@@ -1,0 +1,96 @@
+/* Warms caches without time: brings the L2, the open rows of DRAM and the instruction caches into the state that
+ * accesses would have left, although nobody simulated these accesses. The host's copies and the launches that
+ * `heddle run --estimate` executes without timing use it.
+ *
+ * Left out: L1 data and texture caches, which are empty at the start of a launch, and coherent caches. */
+#include "mem/internal.h"
+
+static bool can_warm(const struct mem *mem) {
+    return mem->l2 == MEM_TAGGED && !mem->is_coherent && !mem->machine->memory.is_perfect;
+}
+
+/* Puts the line into its slice. Returns its slot, or MEM_NONE if it cannot be there now. Sets *has_hit if it already
+ * was. */
+static uint32_t put(struct mem_bank *bank, uint64_t line, bool *has_hit) {
+    uint32_t slot = mem_cache_find(&bank->cache, line);
+    *has_hit = slot != MEM_NONE;
+    if (*has_hit) {
+        mem_cache_touch(&bank->cache, slot);
+        return slot;
+    }
+    slot = mem_lines_find(&bank->lines, line) == MEM_NONE ? mem_cache_victim(&bank->cache, line) : MEM_NONE;
+    if (slot == MEM_NONE)
+        return MEM_NONE;
+    if (bank->cache.lines[slot] != MEM_NO_LINE)
+        mem_cache_drop(&bank->cache, slot);
+    mem_cache_put(&bank->cache, slot, line, MEM_SHARED);
+    return slot;
+}
+
+void mem_warm(struct mem *mem, uint64_t address, uint64_t bytes) {
+    if (!can_warm(mem) || !bytes || mem_is_in_host_memory(mem, address))
+        return;
+    uint64_t first = address >> mem->line_shift, last = (address + bytes - 1) >> mem->line_shift;
+    uint64_t most = mem->machine->l2.cache.size_bytes >> mem->line_shift;
+    for (uint64_t line = last - first < most ? first : last - most + 1; line <= last; line++) {
+        struct mem_bank *bank = &mem->banks[mem_bank_of(mem, line)];
+        bool has_hit;
+        uint32_t slot = put(bank, line, &has_hit);
+        if (slot != MEM_NONE && bank->halves)
+            bank->halves[slot] = MEM_HALVES_HOST;
+    }
+}
+
+/* Returns whether the access hit the L2. */
+static bool touch(struct mem *mem, uint32_t sm, uint64_t line, enum mem_kind kind) {
+    struct mem_bank *bank = &mem->banks[mem_bank_of(mem, line)];
+    bool has_hit = false, is_write = kind != MEM_READ;
+    uint32_t slot = kind != MEM_WRITE || mem->machine->l2.writes.allocates ? put(bank, line, &has_hit)
+                                                                           : mem_cache_find(&bank->cache, line);
+    if (!has_hit)
+        mem_dram_open_row(mem, bank, line);
+    if (slot == MEM_NONE)
+        return false;
+    if (is_write)
+        bank->cache.state[slot] = MEM_MODIFIED;
+    if (bank->halves)
+        mem_bank_note_half(mem, bank, slot, sm, line, kind);
+    return has_hit;
+}
+
+void mem_touch(struct mem *mem, uint32_t sm, const uint64_t address[32], uint32_t mask, uint32_t bytes,
+               enum mem_kind kind, struct mem_touched *touched) {
+    struct mem_transaction transaction[MEM_MAX_TRANSACTIONS];
+    unsigned n = mem_coalesce(address, mask, bytes, mem->line_bytes, transaction);
+    touched->n_lines += n;
+    if (!can_warm(mem)) {
+        touched->n_misses += n;
+        return;
+    }
+    for (unsigned i = 0; i < n; i++)
+        if (!mem_is_in_host_memory(mem, transaction[i].line))
+            touched->n_misses += !touch(mem, sm, transaction[i].line >> mem->line_shift, kind);
+}
+
+void mem_touch_code(struct mem *mem, uint64_t address, uint64_t bytes, uint32_t n_sms) {
+    if (!can_warm(mem) || !bytes)
+        return;
+    for (uint64_t line = address >> mem->line_shift; line <= (address + bytes - 1) >> mem->line_shift; line++)
+        touch(mem, 0, line, MEM_READ);
+    for (uint32_t i = 0; i < n_sms && i < mem->n_sms; i++) {
+        struct mem_l1 *code = &mem->sms[i].code;
+        if (code->level != MEM_TAGGED)
+            return;
+        for (uint64_t at = address; at < address + bytes; at += code->line_bytes) {
+            uint64_t line = at >> code->line_shift;
+            uint32_t slot = mem_cache_find(&code->cache, line);
+            if (slot == MEM_NONE && (slot = mem_cache_victim(&code->cache, line)) != MEM_NONE) {
+                if (code->cache.lines[slot] != MEM_NO_LINE)
+                    mem_cache_drop(&code->cache, slot);
+                mem_cache_put(&code->cache, slot, line, MEM_SHARED);
+            } else if (slot != MEM_NONE) {
+                mem_cache_touch(&code->cache, slot);
+            }
+        }
+    }
+}
