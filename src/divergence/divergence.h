@@ -180,6 +180,8 @@ struct divergence_memory_ops {
     /* (subwarp) With tracks_lanes: the group's next instruction waits for data from memory, at least for the next
      * cycle. Returns true if other lanes of its row run instead: then the hook has changed the group. */
     bool (*stalls)(void *model, struct divergence_group *group, uint64_t cycle);
+    /* (vws) With tracks_lanes: the lanes of an access that hit have their data before the others. */
+    bool serves_hits;
 };
 
 /* For models that issue several instructions, or several groups, in one cycle. Every hook may be NULL. */

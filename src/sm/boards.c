@@ -151,16 +151,17 @@ void sm_boards_begin_access(struct sm *sm, uint32_t s, struct sm_request *reques
         board->n_accesses[__builtin_ctz(left)]++;
 }
 
-void sm_boards_end_access(struct sm *sm, const struct sm_request *request, uint64_t cycle) {
+/* The access has ended for these lanes. */
+static void end_lanes(struct sm *sm, const struct sm_request *request, uint32_t lanes, uint64_t cycle) {
     struct sm_board *board = board_of(sm, request->row);
     const struct sm_timing *timing = &sm->program->timing[request->pc];
     const uint32_t *reg = sm_registers(sm->program, timing);
-    for (uint32_t left = request->lanes; left; left &= left - 1)
+    for (uint32_t left = lanes; left; left &= left - 1)
         board->n_accesses[__builtin_ctz(left)]--;
     for (unsigned i = 0; i < timing->n_destinations && sm_has_result(timing) && sm->boards.ready; i++)
-        set(entry(sm, request->row, reg[i]), request->lanes, request->ready);
+        set(entry(sm, request->row, reg[i]), lanes, request->ready);
     if (!sm_has_scoreboard(sm))
-        for (uint32_t left = request->lanes; left; left &= left - 1) {
+        for (uint32_t left = lanes; left; left &= left - 1) {
             uint64_t *fetch = &board->fetch[__builtin_ctz(left)];
             *fetch = request->ready > *fetch ? request->ready : *fetch;
         }
@@ -172,4 +173,16 @@ void sm_boards_end_access(struct sm *sm, const struct sm_request *request, uint6
             if (slot->state == SM_SLOT_MEMORY || (may_switch && slot->state == SM_SLOT_DEPENDENCY))
                 sm_prepare(sm, s, cycle);
         }
+}
+
+void sm_boards_end_access(struct sm *sm, const struct sm_request *request, uint64_t cycle) {
+    end_lanes(sm, request, request->lanes, cycle);
+}
+
+void sm_boards_serve_hits(struct sm *sm, struct sm_request *request, uint64_t cycle) {
+    uint32_t missing = sm_request_missing(request), hit = request->lanes & ~missing;
+    if (!hit || !missing || !sm_boards_own(sm, request))
+        return;
+    request->lanes = missing;
+    end_lanes(sm, request, hit, cycle);
 }

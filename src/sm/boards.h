@@ -53,5 +53,7 @@ bool sm_boards_have_accesses(const struct sm *sm, const struct divergence_group 
 /* An access begins, and ends: the result is ready, and groups of the row that wait for memory look again. */
 void sm_boards_begin_access(struct sm *sm, uint32_t slot, struct sm_request *request);
 void sm_boards_end_access(struct sm *sm, const struct sm_request *request, uint64_t cycle);
+/* The L1 has answered for all lines: lanes that hit have their data, and the access goes on without them. */
+void sm_boards_serve_hits(struct sm *sm, struct sm_request *request, uint64_t cycle);
 /* Returns whether the threads that made the access are still there. */
 bool sm_boards_own(const struct sm *sm, const struct sm_request *request);

@@ -90,11 +90,24 @@ static void two_paths_issue_in_one_cycle(void **state) {
     assert_int_equal(counters.warp_instructions, 3 + 2 + 1 + 1); /* two count as one */
 }
 
+/* Lanes 0 to 15 load a line that is in the L1, the others one that is not. The small warps that hit continue. */
+static void lanes_that_hit_have_their_data(void **state) {
+    (void)state;
+    static const char *const apart[] = {"divergence=vws:misses=on", "memory.perfect=false", NULL};
+    static const char *const together[] = {"divergence=vws:misses=off", "memory.perfect=false", NULL};
+    static const char body[] = "ld.param.u64 %d1, [p]; ld.global.u32 %r2, [%d1]; add.u32 %r2, %r2, 1;\n"
+                               "mov.u32 %r1, %laneid; and.b32 %r1, %r1, 16; mul.wide.u32 %d2, %r1, 256;\n"
+                               "add.u64 %d2, %d2, %d1; ld.global.u32 %r3, [%d2]; add.u32 %r3, %r3, %r2; ret;";
+    assert_int_equal(fixture_run(apart, body, 1, 32).warp_splits, 1);
+    assert_int_equal(fixture_run(together, body, 1, 32).warp_splits, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_path_loads_while_another_waits),      cmocka_unit_test(a_switch_takes_its_latency),
         cmocka_unit_test(lanes_wait_for_their_own_results_only), cmocka_unit_test(a_load_does_not_outlive_its_row),
         cmocka_unit_test(a_result_of_an_addition_is_no_data),    cmocka_unit_test(two_paths_issue_in_one_cycle),
+        cmocka_unit_test(lanes_that_hit_have_their_data),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -240,6 +240,8 @@ static void answer(struct sm *sm, uint32_t number, uint64_t cycle) {
     tell_memory(sm, request, cycle);
     if (sm_request_is_over(request))
         finish(sm, request, cycle);
+    else if (sm->boards.board && sm->divergence->memory && sm->divergence->memory->serves_hits)
+        sm_boards_serve_hits(sm, request, cycle);
 }
 
 /* ---- Refused loads that wait aside ------------------------------------------------------------------------------- */
