@@ -78,6 +78,7 @@ void bench_arithmetic(struct bench *bench);
 void bench_control(struct bench *bench);
 void bench_matrix(struct bench *bench);
 void bench_wgmma(struct bench *bench);
+void bench_mbarriers(struct bench *bench);
 void bench_shared(struct bench *bench);
 void bench_latency(struct bench *bench);
 void bench_operators(struct bench *bench);

@@ -40,6 +40,7 @@ int main(int argc, char **argv) {
     bench_control(&bench);
     bench_matrix(&bench);
     bench_wgmma(&bench);
+    bench_mbarriers(&bench);
     bench_shared(&bench);
     bench_latency(&bench);
     bench_operators(&bench);

@@ -71,7 +71,7 @@ static double measure(struct bench *bench, const struct kind *k, struct shape sh
     text_add(&body, "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n");
     for (unsigned i = 0; i < n_sums; i++)
         text_add(&tail, "xor.b32 %%sink, %%sink, %%c%u;\n", i);
-    struct bench_source source = {.version = "8.0",
+    struct bench_source source = {.version = "8.4",
                                   .target = "sm_90a",
                                   .globals = ".shared .align 1024 .b8 matrices[45056];\n",
                                   .setup = setup.at,
@@ -101,8 +101,6 @@ static void measure_shape(struct bench *bench, const struct kind *k, struct shap
 
 void bench_wgmma(struct bench *bench) {
     static const unsigned n[] = {8, 16, 32, 64, 96, 128, 192, 256};
-    if (!bench_wants(bench, "wgmma"))
-        return;
     for (unsigned i = 0; i < sizeof n / sizeof *n; i++) {
         measure_shape(bench, &kind[0], (struct shape){n[i], true, 1, 1});
         measure_shape(bench, &kind[0], (struct shape){n[i], false, 1, 1});

@@ -53,6 +53,7 @@ struct config_constant_cache {
 struct config_matrix {
     bool is_present;
     uint32_t rate, latency_cycles;
+    uint32_t group_rate, group_latency_cycles, group_shared_cycles, group_least_cycles, group_fence_cycles;
 };
 
 /* Shared memory of an SM. */

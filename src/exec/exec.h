@@ -15,10 +15,10 @@
 #include "ptx/analysis.h"
 #include "ptx/ptx.h"
 
-enum { EXEC_MAX_OPERANDS = 8, EXEC_NO_PC = 0x7fffffff, EXEC_N_BARRIERS = 17, EXEC_MAX_ROWS = 64 };
+enum { EXEC_MAX_OPERANDS = 8, EXEC_NO_PC = 0x7fffffff, EXEC_N_BARRIERS = 33, EXEC_MAX_ROWS = 64 };
 
 /* Barriers 0 to 15 are those of bar. The last one is that of barrier.cluster. */
-enum { EXEC_CLUSTER_BARRIER = EXEC_N_BARRIERS - 1 };
+enum { EXEC_CLUSTER_BARRIER = 16, EXEC_GROUP_BARRIER = 17, EXEC_GROUP_ROWS = 4 };
 
 /* Generic addresses: three windows. Everything else is global memory. */
 #define EXEC_SHARED_WINDOW 0x0000010000000000ull

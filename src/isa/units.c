@@ -93,6 +93,8 @@ static bool has_reader(const struct isa_code *code, const struct ptx_instruction
 
 /* Atomics in shared memory may be more, or less, than one by one on an address: shared_atomic64, shared_atomic_f32. */
 static enum isa_atomic kind_of_atomic(const struct isa_code *code, const struct ptx_instruction *insn) {
+    if (insn->opcode == PTX_OP_MBARRIER) /* mbarrier_arrive, mbarrier_wait: all lanes at once */
+        return ISA_ATOMIC_COUNTING;
     bool is_exchange = ptx_has(insn, PTX_MOD_CAS) || ptx_has(insn, PTX_MOD_EXCH);
     bool is_float = insn->n_types && isa_is_float(insn), is_word = ptx_type_bits(isa_type(insn)) == 32;
     if (insn->opcode != PTX_OP_MBARRIER && insn->opcode != PTX_OP_SURED && isa_is_joined(code, insn))

@@ -189,7 +189,9 @@ static void access_memory(struct sm *sm, uint32_t s, const struct divergence_bun
         }
         sm_set_destinations(sm, s, timing, mask, SM_NEVER);
     }
-    if (timing->copies != SM_COPIES_BULK)
+    if (timing->copies == SM_COPIES_BULK)
+        sm_copies_spread(sm, number);
+    else
         sm_ldst_push(&sm->ldst, number);
     if (sm->follower)
         sm_observe_access(sm, number, address, bytes, cycle);

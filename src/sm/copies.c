@@ -1,6 +1,6 @@
 /* Times asynchronous copies. cp.async takes a turn in the load/store unit like a load. Its lines then arrive without
  * anything waiting for them. A bulk copy goes to a separate queue, which uses the L1 when the load/store unit does not.
- * It keeps one request busy, MEM_MAX_TRANSACTIONS lines at a time, until all its lines have arrived.
+ * It has requests of MEM_MAX_TRANSACTIONS lines, up to MOST_REQUESTS at a time, until all its lines have arrived.
  *
  * Values are already in place (copy.c), so a wait only delays its group. After cp.async.wait_group, .wait_all and a
  * true mbarrier.test_wait or .try_wait, the group's next instruction issues when the copies that the threads wait for
@@ -16,6 +16,8 @@
 #include "base/memory.h"
 #include "sm/internal.h"
 
+enum { MOST_REQUESTS = 16 };
+
 enum copy_state { COPY_FREE, COPY_IN_FLIGHT, COPY_ARRIVED };
 
 /* One instruction's copies, a lane for each thread. */
@@ -23,6 +25,7 @@ struct sm_copy {
     enum copy_state state;
     bool is_bulk;
     uint32_t lanes;
+    uint32_t n_requests;                    /* bulk: in flight or in the queue */
     uint64_t ready;                         /* ARRIVED: the cycle in which its data arrived */
     const struct exec_row *row[EXEC_LANES]; /* compared, never dereferenced: the row may no longer exist */
     const struct exec_block *block[EXEC_LANES];
@@ -35,7 +38,7 @@ struct sm_copy {
 
 static bool has_copies(const struct sm_program *program) {
     for (uint32_t pc = 0; pc < program->exec->n_insns; pc++)
-        if (program->timing[pc].copies != SM_COPIES_NONE)
+        if (program->timing[pc].copies != SM_COPIES_NONE && program->timing[pc].copies < SM_PRODUCTS_FENCE)
             return true;
     return false;
 }
@@ -126,6 +129,8 @@ static void start_copy(const struct sm *sm, struct sm_copy *copy, uint32_t lanes
     copy->state = COPY_IN_FLIGHT;
     copy->is_bulk = is_bulk;
     copy->lanes = lanes;
+    copy->n_requests = 1;
+    copy->ready = 0;
     copy->left = is_bulk ? lanes : 0;
     for (uint32_t left = lanes; left; left &= left - 1) {
         uint32_t l = (uint32_t)__builtin_ctz(left);
@@ -165,6 +170,20 @@ uint32_t sm_copies_issue(struct sm *sm, const struct divergence_bundle *bundle, 
                                                sm->machine->l1.cache.line_bytes, request->transaction);
     }
     return lanes;
+}
+
+void sm_copies_spread(struct sm *sm, uint32_t number) {
+    const struct sm_request *first = &sm->ldst.request[number];
+    struct sm_copy *copy = &sm->copies.copy[first->copy];
+    while (copy->left && copy->n_requests < MOST_REQUESTS && sm->ldst.n_free > sm->ldst.n_requests / 2) {
+        uint32_t more = sm_ldst_take(&sm->ldst);
+        struct sm_request *request = &sm->ldst.request[more];
+        *request = *first;
+        request->outstanding = request->conflicting = request->missed = 0;
+        request_lines(sm, copy, request);
+        queue_bulk(sm, more);
+        copy->n_requests++;
+    }
 }
 
 /* --- waits --- */
@@ -222,9 +241,11 @@ bool sm_copies_finish(struct sm *sm, struct sm_request *request, uint64_t cycle)
         queue_bulk(sm, (uint32_t)(request - sm->ldst.request));
         return false;
     }
+    copy->ready = request->ready > copy->ready ? request->ready : copy->ready;
+    if (--copy->n_requests)
+        return true;
     copy->state = COPY_ARRIVED;
-    copy->ready = request->ready;
-    arrive(sm, request->copy, request->ready, cycle);
+    arrive(sm, request->copy, copy->ready, cycle);
     return true;
 }
 
@@ -288,7 +309,7 @@ static void tie(const struct sm *sm, const struct divergence_bundle *bundle, str
 void sm_copies_follow(struct sm *sm, uint32_t s, const struct divergence_bundle *bundle, uint64_t cycle) {
     struct sm_copies *copies = &sm->copies;
     enum sm_copies_role role = (enum sm_copies_role)sm->program->timing[bundle->pc].copies;
-    if (role < SM_COPIES_ARRIVE)
+    if (role < SM_COPIES_ARRIVE || role >= SM_PRODUCTS_FENCE)
         return;
     for (uint32_t number = 0; number < copies->n_used; number++) {
         struct sm_copy *copy = &copies->copy[number];

@@ -26,6 +26,8 @@ void sm_copies_end(struct sm *sm);
  * if there are none and the request is not used. */
 uint32_t sm_copies_issue(struct sm *sm, const struct divergence_bundle *bundle, struct sm_request *request,
                          uint64_t cycle);
+/* Gives a bulk copy further requests for the lines that its first one has no room for. */
+void sm_copies_spread(struct sm *sm, uint32_t request);
 /* Handles an executed instruction that waits for copies or ties them. */
 void sm_copies_follow(struct sm *sm, uint32_t slot, const struct divergence_bundle *bundle, uint64_t cycle);
 /* Handles the arrival of the request's lines. Returns false if the request continues with others. */

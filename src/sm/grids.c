@@ -86,6 +86,8 @@ void sm_join_grid(struct sm *sm, uint32_t k, const struct exec_grid *grid, const
     take_out(sm, k);
     if (!sm->copies.copy)
         sm_copies_begin(sm);
+    if (!sm->products.warp)
+        sm_products_begin(sm);
 }
 
 bool sm_has_room_for(const struct sm *sm, uint32_t k) {

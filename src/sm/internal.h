@@ -11,6 +11,7 @@
 #include "sm/grids.h"
 #include "sm/lanes.h"
 #include "sm/ldst.h"
+#include "sm/products.h"
 #include "sm/schedulers.h"
 #include "sm/slots.h"
 #include "sm/sm.h"
@@ -61,6 +62,7 @@ struct sm {
     struct sm_lanes lanes;
     struct sm_boards boards;
     struct sm_copies copies;
+    struct sm_products products;
     struct sm_ldst ldst;
     const struct sm_program *program;
     const struct divergence_ops *divergence;

@@ -108,6 +108,8 @@ static void follow_up(struct sm *sm, uint32_t s, const struct divergence_bundle 
         sm_ldst_issue(sm, s, bundle, cycle);
     if (sm->copies.copy && !sm_has_fault(sm))
         sm_copies_follow(sm, s, bundle, cycle);
+    if (sm->program->timing[bundle->pc].copies >= SM_PRODUCTS_FENCE && !sm_has_fault(sm))
+        sm_products_follow(sm, s, bundle, cycle);
     sm->cx.has_changed = false;
     if (sm->program->exec->code[bundle->pc].opcode == PTX_OP_PROGRESS)
         show_progress(sm, s, bundle);
@@ -131,6 +133,8 @@ static void call_control(struct sm *sm, struct divergence_group *group, const st
     enum exec_kind kind = (enum exec_kind)sm->program->exec->code[bundle->pc].kind;
     if (kind == EXEC_KIND_EXIT || kind == EXEC_KIND_BARRIER || kind == EXEC_KIND_CALL_BUILTIN)
         sm->last_change = cycle;
+    if (sm->program->timing[bundle->pc].copies >= SM_PRODUCTS_FENCE)
+        sm_products_follow(sm, (uint32_t)group->slot, bundle, cycle);
     uint64_t n_divergent = sm->divergence_counters.divergent_branches;
     uint32_t pc = bundle->pc;
     sm->divergence->control(sm->model, group, pc, bundle->mask, cycle);

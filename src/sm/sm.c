@@ -89,6 +89,7 @@ void sm_begin_grid(struct sm *sm, const struct exec_grid *grid, const struct sm_
     sm->is_watched = sm->checks || grid->profile || sm->observer;
     sm_observe_begin(sm);
     sm_copies_begin(sm);
+    sm_products_begin(sm);
     sm_blocks_begin(sm);
     sm->sleeps_for = SM_STALL_EMPTY;
     sm->active_before = sm->counters.active_cycles;
@@ -166,6 +167,7 @@ void sm_end_grid(struct sm *sm) {
     sm->model_wake = SM_NEVER;
     sm->turn = (struct sm_turn){0};
     sm_copies_end(sm);
+    sm_products_end(sm);
     sm_follower_free(sm->follower);
     sm->follower = NULL;
 }

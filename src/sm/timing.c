@@ -13,7 +13,7 @@
 #include "isa/isa.h"
 #include "ptx/matrix.h"
 
-enum { MOST_REGISTERS = 40 };
+enum { MOST_REGISTERS = 144 };
 
 static uint16_t passes(const struct config_machine *machine, uint32_t width) {
     return (uint16_t)((machine->sm.warp_size + width - 1) / width);
@@ -118,6 +118,18 @@ static void cost_of_matrices(const struct config_machine *machine, const struct 
     timing->latency_cycles = (uint16_t)(machine->matrix.latency_cycles + timing->occupancy_cycles - 1);
 }
 
+/* wgmma goes on in the background (products.c). Here is the time until the warp's next instruction: wide products take
+ * longer to issue (bench/hardware/wgmma.c, issue). */
+static void cost_of_group_product(const struct ptx_instruction *insn, struct sm_timing *timing) {
+    enum { PER_CYCLE = 8, FREE = 4, LEAST = 2 };
+    unsigned n = insn->matrix->n / PER_CYCLE;
+    bool is_integer = insn->matrix->element[0] == PTX_ELEMENT_S32;
+    timing->unit = SM_UNIT_MATRIX;
+    timing->work = is_integer ? SM_WORK_INTEGER : SM_WORK_FLOAT;
+    timing->occupancy_cycles = (uint16_t)(n > FREE + LEAST ? n - FREE : LEAST);
+    timing->latency_cycles = timing->occupancy_cycles;
+}
+
 static bool is_store(const struct exec_insn *insn, const struct ptx_instruction *source) {
     bool is_matrix = source && source->matrix && source->matrix->action == PTX_MATRIX_STORE;
     return is_matrix || insn->opcode == PTX_OP_ST || insn->opcode == PTX_OP_SUST || insn->opcode == PTX_OP_COND_ACC;
@@ -199,7 +211,22 @@ static enum sm_copies_role role_of_copy(const struct exec_insn *insn, const stru
                                                     : SM_COPIES_NONE; /* inside shared memory: an access to it */
 }
 
+static enum sm_copies_role role_of_wgmma(const struct ptx_instruction *source) {
+    switch (source->matrix->action) {
+    case PTX_MATRIX_FENCE:
+        return SM_PRODUCTS_FENCE;
+    case PTX_MATRIX_COMMIT:
+        return SM_PRODUCTS_COMMIT;
+    case PTX_MATRIX_WAIT:
+        return SM_PRODUCTS_WAIT;
+    default:
+        return SM_PRODUCTS_MULTIPLY;
+    }
+}
+
 static enum sm_copies_role role_of(const struct exec_insn *insn, const struct ptx_instruction *source) {
+    if (source && insn->opcode == PTX_OP_WGMMA)
+        return role_of_wgmma(source);
     if (source && insn->opcode == PTX_OP_CP)
         return role_of_copy(insn, source);
     bool waits = source && insn->opcode == PTX_OP_MBARRIER &&
@@ -237,7 +264,7 @@ static void cost(const struct config_machine *machine, const struct exec_insn *i
     timing->is_control = insn->kind > EXEC_KIND_WARP && insn->kind != EXEC_KIND_NOTHING;
     timing->is_branch = insn->kind == EXEC_KIND_BRANCH || insn->kind == EXEC_KIND_BRANCH_INDEXED;
     timing->is_jump = !insn->guard.offset && (insn->kind == EXEC_KIND_BRANCH || insn->kind == EXEC_KIND_CALL);
-    timing->is_barrier = insn->kind == EXEC_KIND_BARRIER;
+    timing->is_barrier = insn->kind == EXEC_KIND_BARRIER && insn->opcode != PTX_OP_WGMMA;
     timing->is_fence = insn->opcode == PTX_OP_MEMBAR || insn->opcode == PTX_OP_FENCE;
     timing->is_device_fence = timing->is_fence && lowered->is_device_fence;
     timing->copies = (uint8_t)role_of(insn, source);
@@ -249,6 +276,8 @@ static void cost(const struct config_machine *machine, const struct exec_insn *i
         }
     } else if (insn->kind == EXEC_KIND_LANES && source) {
         cost_of_arithmetic(machine, lowered, timing);
+    } else if (timing->copies == SM_PRODUCTS_MULTIPLY) {
+        cost_of_group_product(source, timing);
     } else if (source && source->matrix && source->matrix->action == PTX_MATRIX_MULTIPLY) {
         cost_of_matrices(machine, source, timing);
     } else {
@@ -292,7 +321,8 @@ static void collect_registers(struct sm_program *program, const struct ptx_instr
                               struct sm_timing *timing) {
     struct collector collector = {
         .limit = insn->matrix ? MOST_REGISTERS : SM_OWN_REGISTERS, .first = program->n_registers, .wants_writes = true};
-    ptx_for_each_register(insn, collect, &collector);
+    if (insn->opcode != PTX_OP_WGMMA) /* its sums are waited for with wgmma.wait_group */
+        ptx_for_each_register(insn, collect, &collector);
     timing->n_destinations = (uint8_t)collector.n;
     collector.wants_writes = false;
     ptx_for_each_register(insn, collect, &collector);

@@ -29,7 +29,7 @@ enum sm_access {
     SM_ACCESS_GLOBAL, /* global, generic and texture addresses */
 };
 
-/* The role of an instruction for asynchronous copies (copies.c). */
+/* The role of an instruction for asynchronous copies (copies.c) and products. */
 enum sm_copies_role {
     SM_COPIES_NONE,
     SM_COPIES_ELEMENTS, /* cp.async */
@@ -38,7 +38,11 @@ enum sm_copies_role {
     SM_COPIES_WAIT_GROUP,
     SM_COPIES_WAIT_ALL,
     SM_COPIES_WAIT_BULK,
-    SM_COPIES_WAIT_MBARRIER
+    SM_COPIES_WAIT_MBARRIER,
+    SM_PRODUCTS_FENCE, /* wgmma (products.c) */
+    SM_PRODUCTS_MULTIPLY,
+    SM_PRODUCTS_COMMIT,
+    SM_PRODUCTS_WAIT
 };
 
 enum { SM_OWN_REGISTERS = 10 };

@@ -16,6 +16,7 @@ run_with() {
         streams) words+=("$programs/streams" 1 2) ;;
         host) words+=("$programs/host_memory" 65552 8) ;;
         spin) words+=("$here/../../docs/examples/spin.ptx" --arg 'buf:u32[1]') ;;
+        groups) words+=("$here/options.ptx" --kernel groups --grid 8 --block 128 --arg 'buf:u32[1]') ;;
         *) words+=("$here/options.ptx" --kernel "$program" --grid 8 --block 64 --arg 'buf:u32[300000]=iota') ;;
     esac
     "$heddle" run -q --json - "${words[@]}" 2>&1 |

@@ -23,7 +23,12 @@ void divergence_barrier_result(struct exec_row *row, const struct exec_insn *ins
         ((uint32_t *)lanes)[__builtin_ctz(left)] = value;
 }
 
+/* wgmma.wait_group: each four neighbouring warps have a barrier of their own. */
+static bool is_of_group(const struct exec_insn *insn) { return insn->opcode == PTX_OP_WGMMA; }
+
 uint32_t divergence_barrier_number(const struct exec_row *row, const struct exec_insn *insn, uint32_t lane) {
+    if (is_of_group(insn))
+        return EXEC_GROUP_BARRIER + row->index / EXEC_GROUP_ROWS;
     return insn->n_src == 0 ? 0 : ((const uint32_t *)divergence_lanes(row, insn->operand[insn->n_dst]))[lane];
 }
 
@@ -67,7 +72,9 @@ int divergence_barrier_arrive(struct exec_context *cx, struct exec_cta *cta, str
     if (reduces)
         predicate = *(const uint32_t *)divergence_lanes(row, insn->operand[insn->n_dst + insn->n_src - 1]) ^
                     (insn->imm & 1 ? ~0u : 0);
-    if (number >= EXEC_CLUSTER_BARRIER && !is_of_cluster(insn))
+    if (is_of_group(insn))
+        expected = EXEC_GROUP_ROWS * EXEC_LANES;
+    else if (number >= EXEC_CLUSTER_BARRIER && !is_of_cluster(insn))
         fault(cx, mask, "a block has barriers 0 to 15");
     if (cx->fault.kind || insn->barrier_mode == EXEC_BARRIER_WAIT)
         return DIVERGENCE_NO_BARRIER;

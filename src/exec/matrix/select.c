@@ -6,6 +6,8 @@
 
 enum exec_kind exec_matrix_kind(const struct ptx_instruction *insn) {
     enum ptx_matrix_action action = insn->matrix->action;
+    if (action == PTX_MATRIX_WAIT)
+        return EXEC_KIND_BARRIER;
     if (action > PTX_MATRIX_MOVE)
         return EXEC_KIND_CONTEXT; /* the timing model looks at these as it does at groups of copies */
     if (insn->opcode == PTX_OP_WGMMA)

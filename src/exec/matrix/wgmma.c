@@ -1,13 +1,14 @@
 /* wgmma.mma_async: four warps multiply a matrix of 64 rows, A, with B. Each warp computes 16 rows from its own
- * registers and from shared memory. Hardware does so while the warps go on. Here the sums are in D when the instruction
- * has executed.
+ * registers and from shared memory. Hardware does so while the warps go on, after the last of them has executed the
+ * instruction. Here the sums are in D when the instruction has executed. wgmma.wait_group is a barrier of the four
+ * warps: who passes it knows that no warp still reads the matrices. sm/products.c decides when the wait ends.
  *
  * A descriptor says where a matrix is in shared memory: PTX ISA manual, "Matrix Descriptor Format" and "Strides". Bits
  * 0 to 13 hold the start, 16 to 29 the leading offset and 32 to 45 the stride offset, all in units of 16 bytes, 49 to
  * 51 the base offset, and 62 and 63 the swizzle. */
 #include "exec/matrix/matrix.h"
 
-enum { CORE_LINES = 8, CHUNK = 16, LINE_BYTES = 32, GROUP_WARPS = 4 };
+enum { CORE_LINES = 8, CHUNK = 16, LINE_BYTES = 32 };
 
 /* Widths of swizzled lines by the descriptor's code. Without a swizzle a line has 16 bytes. */
 static const uint16_t widths[] = {CHUNK, 128, 64, 32};
@@ -110,7 +111,7 @@ void exec_matrix_multiply_group(struct exec_context *cx, const struct exec_opera
         return;
     if (!wgmma->a_is_shared)
         exec_matrix_gather(cx, matrix, &matrix->fragment[PTX_MATRIX_A], dense.a);
-    else if (!load_lines(cx, matrix, 0, cx->row->index % GROUP_WARPS * matrix->m, matrix->m, LINE_BYTES, dense.a))
+    else if (!load_lines(cx, matrix, 0, cx->row->index % EXEC_GROUP_ROWS * matrix->m, matrix->m, LINE_BYTES, dense.a))
         return;
     if (wgmma->negates)
         negate(matrix->element[PTX_MATRIX_A], dense.a, matrix->m * LINE_BYTES);

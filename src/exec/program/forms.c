@@ -161,8 +161,11 @@ static bool is_predicate_logic(const struct ptx_instruction *insn) {
 
 /* Only an access has operands here, its address and pitch. matrix/select.c handles the fragments. */
 static void flatten_matrix(const struct ptx_instruction *insn, struct exec_flat *flat) {
-    if (insn->matrix->action == PTX_MATRIX_WAIT)
+    static const struct ptx_operand group_barrier = {.kind = PTX_OPERAND_INTEGER, .value = EXEC_GROUP_BARRIER};
+    if (insn->matrix->action == PTX_MATRIX_WAIT) {
+        add_source(flat, &group_barrier, PTX_U32, EXEC_FLAT_PLAIN);
         flat->imm = (uint32_t)insn->operand[0].value;
+    }
     if (insn->opcode == PTX_OP_WGMMA)
         return;
     if (exec_matrix_kind(insn) != EXEC_KIND_WARP_MEMORY)
