@@ -71,10 +71,10 @@ static void set_pcs(struct divergence_frontier_warp *warp, uint32_t mask, uint32
         warp->pc[__builtin_ctz(left)] = pc;
 }
 
-/* Sets the pcs of all lanes to those of their groups. */
-static void update_pcs(struct divergence_frontier_warp *warp) {
+/* Sets the pcs of all lanes to those of their groups, except for the lanes of one group (NULL: none). */
+static void update_pcs(struct divergence_frontier_warp *warp, const struct divergence_group *except) {
     for (uint32_t g = 0; g < DIVERGENCE_FRONTIER_HOT; g++)
-        if (warp->is_hot[g])
+        if (warp->is_hot[g] && &warp->group[g] != except)
             set_pcs(warp, warp->group[g].mask, warp->group[g].pc);
 }
 
@@ -209,7 +209,7 @@ static void set_free(struct divergence_frontier *frontier, struct divergence_fro
         if (!mask)
             continue;
         if (!is_own)
-            update_pcs(warp);
+            update_pcs(warp, NULL);
         for (; mask; mask = divergence_sync_take(block->sync, i, &pc))
             set_pcs(warp, mask, pc);
         if (!is_own)
@@ -259,7 +259,7 @@ void divergence_frontier_control(void *user, struct divergence_group *group, uin
     struct exec_context *cx = frontier->setup.cx;
     struct exec_row *row = group->row;
     uint32_t lanes = group->mask;
-    update_pcs(warp);
+    update_pcs(warp, group); /* whose lanes get their next pcs here */
     struct divergence_outcome outcome = divergence_resolve_lanes(cx, pc, row, lanes, mask, warp->pc);
     if (outcome.effect == DIVERGENCE_BRANCHES)
         divergence_count_branch(&frontier->setup, pc, outcome.is_divergent);
@@ -290,7 +290,7 @@ void divergence_frontier_reached(void *user, struct divergence_group *group, uin
     struct divergence_frontier_block *block = group->home->state;
     struct divergence_frontier_warp *warp = divergence_frontier_warp_of(group);
     uint32_t others = group->row->live & ~block->sync->waiting[group->row->index] & ~group->mask;
-    update_pcs(warp);
+    update_pcs(warp, NULL);
     for (uint32_t left = others; left; left &= left - 1)
         if (warp->pc[__builtin_ctz(left)] == group->pc) {
             frontier->setup.counters->reconvergences++;
