@@ -202,12 +202,15 @@ struct sched_l1_event {
     uint32_t n_lines; /* hit, miss: that the access touches, each with an event */
 };
 
-/* The blocks of the grid that have not started. */
+/* The blocks of the grid that have not started, and how those that have are spread over the chip. */
 struct sched_blocks_left {
     const uint64_t *started; /* a bit for each block of the grid */
     uint64_t n_blocks;       /* of the grid */
     uint64_t first;          /* the lowest that has not started */
+    uint32_t sm, n_sms;      /* the SM that has room, and the number of all */
+    const uint64_t *n_on_sm; /* by SM: the blocks that have started there, with those that have ended */
 };
+#define SCHED_NO_BLOCK UINT64_MAX
 
 /* In a shared object hooks other than pick may be NULL and then do nothing. In Heddle itself only those after issued()
  * may. Hooks see an up-to-date view. A scheduler sees only its own slots, unless has_one_state. If an SM has several
@@ -258,8 +261,10 @@ struct sched_ops {
     /* Returns how many blocks may be on the SM. Called in each cycle in which the SM is awake, for the first scheduler.
      * Values below 1 or above view->most_blocks count as these. Blocks that run are never stopped. */
     uint32_t (*blocks)(void *state, const struct sched_view *view);
-    /* Returns the number of a block that has not started, which then starts on this SM. NULL: the first of them. Called
-     * for the first scheduler. */
+    /* Returns the number of a block that has not started, which then starts on this SM, or SCHED_NO_BLOCK to leave the
+     * blocks to other SMs. The SM is asked again when one of its blocks ends, or when blocks() allows more. All blocks
+     * must start on some SM. NULL: the first of them. Called for the first scheduler. SMs are asked one after the
+     * other, in the order of cycles, so that the answers decide which block runs on which SM of the chip. */
     uint64_t (*choose_block)(void *state, const struct sched_view *view, const struct sched_blocks_left *left);
     /* Returns how many loads that the L1 has refused may wait aside, at most SCHED_MOST_ASIDE, so that the accesses
      * after them reach the L1. They are tried again, in their order, when no access waits in the load/store queue or no

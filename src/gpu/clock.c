@@ -376,6 +376,7 @@ static bool take_turn(struct round *round, uint32_t i) {
         run->n_finished += unit->n_ended;
         unit->n_ended = 0;
         run->last_cycle = cycle;
+        gpu_check_blocks(run);
     }
     return true;
 }

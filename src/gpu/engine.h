@@ -75,7 +75,7 @@ struct gpu_run {
     struct gpu_error *error;
     uint64_t n_blocks, next_block, n_finished, first_cycle; /* next_block: as many have started */
     struct sched_blocks_left left;                          /* if the scheduler chooses blocks */
-    uint64_t *started;                                      /* of `left` */
+    uint64_t *started, *n_on_sm;                            /* of `left` */
     uint64_t last_cycle;  /* the launch's last so far: a block has ended, or later an atomic has left its SM */
     double next_start;    /* no block starts before this cycle */
     uint64_t most_cycles; /* the launch ends after this many */
@@ -108,6 +108,8 @@ static inline void gpu_wake_after(struct gpu_unit *unit, uint64_t cycle, uint64_
 /* timed.c */
 /* Starts blocks on the SM while there is room. */
 void gpu_start_blocks(struct gpu_run *run, uint32_t sm, uint64_t cycle);
+/* Ends the process if the scheduler leaves blocks that no SM takes. */
+void gpu_check_blocks(const struct gpu_run *run);
 /* The machine at the end of launches: lets memory finish the work that arrives by this cycle, adds up all counters, and
  * brings the SMs to timed->cycle. gpu_renew() follows a launch that did not end by itself. */
 void gpu_drain(struct gpu_timed *timed, uint64_t cycle);

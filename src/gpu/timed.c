@@ -227,17 +227,21 @@ uint64_t gpu_timed_ns(const struct gpu_timed *timed) {
 
 /* --- blocks --- */
 
-/* Returns the block that starts next on the SM. */
-static uint32_t next_block(struct gpu_run *run, uint32_t i, uint64_t cycle) {
+/* Returns the block that starts next on the SM, or SCHED_NO_BLOCK. */
+static uint64_t next_block(struct gpu_run *run, uint32_t i, uint64_t cycle) {
     if (!run->started)
-        return (uint32_t)run->next_block++;
+        return run->next_block++;
     struct sched_blocks_left *left = &run->left;
+    left->sm = i;
     uint64_t block = sm_choose_block(run->timed->sm[i], left, cycle);
+    if (block == SCHED_NO_BLOCK)
+        return block;
+    run->n_on_sm[i]++;
     run->started[block / 64] |= UINT64_C(1) << block % 64;
     while (left->first < left->n_blocks && left->started[left->first / 64] >> left->first % 64 & 1)
         left->first++;
     run->next_block++;
-    return (uint32_t)block;
+    return block;
 }
 
 uint64_t gpu_start_of_block(const struct config_launch *launch, double *next_start, uint64_t first, uint64_t cycle) {
@@ -248,11 +252,16 @@ uint64_t gpu_start_of_block(const struct config_launch *launch, double *next_sta
     return cycle > first && start < cycle + launch->turn_cycles ? cycle + launch->turn_cycles : start;
 }
 
-static void start_block(struct gpu_run *run, uint32_t i, uint64_t cycle) {
+/* Returns false if the scheduler wants no block on this SM. */
+static bool start_block(struct gpu_run *run, uint32_t i, uint64_t cycle) {
     struct gpu_timed *timed = run->timed;
+    uint64_t block = next_block(run, i, cycle);
+    if (block == SCHED_NO_BLOCK)
+        return false;
     uint64_t start = gpu_start_of_block(&timed->machine.launch, &run->next_start, run->first_cycle, cycle);
-    sm_start_block_at(timed->sm[i], next_block(run, i, cycle), start, cycle);
+    sm_start_block_at(timed->sm[i], (uint32_t)block, start, cycle);
     timed->unit[i].wake = cycle + 1;
+    return true;
 }
 
 void gpu_start_blocks(struct gpu_run *run, uint32_t i, uint64_t cycle) {
@@ -261,7 +270,14 @@ void gpu_start_blocks(struct gpu_run *run, uint32_t i, uint64_t cycle) {
         return;
     }
     while (run->next_block < run->n_blocks && sm_has_room(run->timed->sm[i]))
-        start_block(run, i, cycle);
+        if (!start_block(run, i, cycle))
+            return;
+}
+
+void gpu_check_blocks(const struct gpu_run *run) {
+    if (run->started && run->n_finished == run->next_block && run->next_block < run->n_blocks)
+        config_plugin_broken("scheduler", run->timed->scheduler->name,
+                             "choose_block() leaves blocks that no SM takes, and all others have ended");
 }
 
 /* Starts one block on each SM in turn while there is room; models that pull blocks do so. */
@@ -276,11 +292,10 @@ static void fill(struct gpu_run *run) {
     while (has_started && run->next_block < run->n_blocks) {
         has_started = false;
         for (uint32_t i = 0; i < timed->machine.sm.count && run->next_block < run->n_blocks; i++)
-            if (sm_has_room(timed->sm[i])) {
-                start_block(run, i, timed->cycle);
+            if (sm_has_room(timed->sm[i]) && start_block(run, i, timed->cycle))
                 has_started = true;
-            }
     }
+    gpu_check_blocks(run);
 }
 
 static bool pull_block(void *user, uint32_t sm, uint64_t cycle) {
@@ -513,12 +528,15 @@ bool gpu_run_timed(struct gpu *gpu, struct gpu_kernel *kernel, const struct exec
     const struct sm_program *costs = gpu_costs_of(timed, kernel);
     if (timed->scheduler->choose_block) {
         run.started = base_allocate(run.n_blocks / 64 + 1, sizeof *run.started);
-        run.left = (struct sched_blocks_left){.started = run.started, .n_blocks = run.n_blocks};
+        run.n_on_sm = base_allocate(timed->machine.sm.count, sizeof *run.n_on_sm);
+        run.left = (struct sched_blocks_left){
+            .started = run.started, .n_blocks = run.n_blocks, .n_sms = timed->machine.sm.count, .n_on_sm = run.n_on_sm};
     }
     prepare(&run, costs, record->kernel);
     begin(&run, &sampler, record, &before);
     bool is_done = run_blocks(&run, &before);
     free(run.started);
+    free(run.n_on_sm);
     end(&run, &before, record, is_done);
     if (!is_done)
         gpu_renew(timed);

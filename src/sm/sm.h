@@ -134,7 +134,7 @@ void sm_memory_changed(struct sm *sm);
 void sm_line_filled(struct sm *sm, const struct mem_fill *fill, uint64_t cycle);
 /* The state of DRAM at the start of this cycle: busy cycles of its buses, and requests that wait, of all channels. */
 void sm_sample_dram(struct sm *sm, uint64_t busy_cycles, uint32_t n_channels, uint32_t waiting, uint64_t cycle);
-/* Lets a scheduler that has choose_block() choose the next block of this SM. */
+/* Lets a scheduler that has choose_block() choose the next block of this SM. May return SCHED_NO_BLOCK. */
 uint64_t sm_choose_block(struct sm *sm, const struct sched_blocks_left *left, uint64_t cycle);
 
 /* What an instruction of a grid costs, as far as every run counts it. */

@@ -153,6 +153,8 @@ uint64_t sm_choose_block(struct sm *sm, const struct sched_blocks_left *left, ui
     const struct sched_ops *own = &sm->wide->own;
     sm->schedulers.view.cycle = cycle;
     uint64_t block = own->choose_block(sm->schedulers.state[0], &sm->schedulers.view, left);
+    if (block == SCHED_NO_BLOCK)
+        return block;
     if (block >= left->n_blocks || left->started[block / 64] >> block % 64 & 1)
         config_plugin_broken("scheduler", own->name, "choose_block() returned a block that cannot start");
     return block;

@@ -81,6 +81,54 @@ expect 1 "the scheduler 'order' is broken: choose_block() returned a block that 
 expect 1 "scheduler order decides which blocks run, but under odgs blocks start by other rules" "$heddle" run vecadd -s blocks.so -d odgs
 expect 1 "cacp.present is true, but scheduler order does not say which warps are critical: use caws or gcaws" "$heddle" run vecadd -s blocks.so --set cacp.present=true
 
+# A scheduler that gives each block a home: block b runs on SM b modulo their number. Blocks of even SMs take longer, so
+# without it SMs that end early take blocks of others. The kernel stops with a trap when a block is not at home.
+cat >home.c <<'END'
+#include "heddle/scheduler.h"
+static int pick(void *state, const struct sched_view *view, const struct sched_set *candidates) {
+    (void)state, (void)view;
+    return sched_first(candidates);
+}
+static uint64_t choose_block(void *state, const struct sched_view *view, const struct sched_blocks_left *left) {
+    (void)state, (void)view;
+    uint64_t block = left->sm + left->n_on_sm[left->sm] * left->n_sms;
+    return !LAZY && block < left->n_blocks ? block : SCHED_NO_BLOCK;
+}
+static const struct sched_ops table = {.name = "home", .help = "each block on its own SM", .pick = pick, .choose_block = choose_block};
+HEDDLE_SCHEDULER(table);
+END
+cat >home.ptx <<'END'
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry home(.param .u64 p)
+{
+    .reg .b32 %r<9>;
+    .reg .pred %p<3>;
+    mov.u32 %r1, %ctaid.x;
+    mov.u32 %r2, %nsmid;
+    rem.u32 %r3, %r1, %r2;
+    mov.u32 %r4, %smid;
+    setp.ne.u32 %p1, %r3, %r4;
+    @%p1 trap;
+    and.b32 %r5, %r3, 1;
+    xor.b32 %r5, %r5, 1;
+    mul.lo.u32 %r5, %r5, 500;
+LOOP:
+    sub.s32 %r5, %r5, 1;
+    setp.gt.s32 %p2, %r5, 0;
+    @%p2 bra LOOP;
+    ret;
+}
+END
+cc -O2 -shared -fPIC -Wall -Wextra -Werror "-I$include" -DLAZY=0 home.c -o home.so
+cc -O2 -shared -fPIC -Wall -Wextra -Werror "-I$include" -DLAZY=1 home.c -o lazy.so
+of_home() { "$heddle" run home.ptx --grid 203 --block 1024 --arg 'buf:u32[1]' "$@"; }
+of_home -q 2>/dev/null && fail "blocks are at home without a scheduler that brings them there"
+expect 0 "" of_home -s home.so -q
+expect 0 "" of_home -s home.so -q --set sm.count=4 --threads 3
+expect 1 "the scheduler 'home' is broken: choose_block() leaves blocks that no SM takes" of_home -s lazy.so -q
+
 # A divergence model: a copy of stack takes the cycles of stack, and calls functions of Heddle.
 make_one divergence paths
 of_bfs() { "$heddle" run bfs -d "$1" --json - --quiet 2>/dev/null | sed -n '/"kernels"/,/"host"/p'; }
