@@ -82,6 +82,23 @@ static bool is_before(const struct context *a, const struct context *b) {
     return a->is_behind != b->is_behind ? b->is_behind : a->pc < b->pc;
 }
 
+/* Finds the lanes with the lowest pc, and the second lowest pc (EXEC_NO_PC: there is none). Most warps need no more. */
+static struct context find_lowest(const struct divergence_frontier_warp *warp, uint32_t running, uint32_t *second) {
+    struct context lowest = {.pc = EXEC_NO_PC};
+    *second = EXEC_NO_PC;
+    for (uint32_t left = running; left; left &= left - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(left), pc = warp->pc[lane];
+        if (pc < lowest.pc) {
+            *second = lowest.pc;
+            lowest = (struct context){.pc = pc};
+        } else if (pc > lowest.pc && pc < *second) {
+            *second = pc;
+        }
+        lowest.mask |= (uint32_t)(pc == lowest.pc) << lane;
+    }
+    return lowest;
+}
+
 /* Sorts the lanes that run into contexts, the primary first. Returns their number. */
 static uint32_t find_contexts(struct divergence_frontier_warp *warp, uint32_t running,
                               struct context context[EXEC_LANES]) {
@@ -187,7 +204,14 @@ static void choose(struct divergence_frontier *frontier, struct divergence_front
         end(frontier, warp, self, cycle);
         return;
     }
-    uint32_t n = find_contexts(warp, row->live & ~block->sync->waiting[row->index], context);
+    uint32_t running = row->live & ~block->sync->waiting[row->index], next;
+    struct context lowest = find_lowest(warp, running, &next);
+    if (running && !warp->has_slot && (next == EXEC_NO_PC || (frontier->n_hot == 1 && !warp->behind))) {
+        warp->behind = 0;
+        show(frontier, warp, 0, &lowest, next, self, cycle);
+        return;
+    }
+    uint32_t n = find_contexts(warp, running, context);
     uint32_t second = n > 1 ? find_second(frontier, warp, context, n, cycle) : 0;
     /* A context stays in its group. */
     uint32_t g =
