@@ -17,7 +17,8 @@
 
 enum { EXEC_MAX_OPERANDS = 8, EXEC_NO_PC = 0x7fffffff, EXEC_N_BARRIERS = 33, EXEC_MAX_ROWS = 64 };
 
-/* Barriers 0 to 15 are those of bar. The last one is that of barrier.cluster. */
+/* Barriers 0 to 15 are those of bar. The next one is that of barrier.cluster, and those after it belong to groups of
+ * four rows (wgmma.wait_group). */
 enum { EXEC_CLUSTER_BARRIER = 16, EXEC_GROUP_BARRIER = 17, EXEC_GROUP_ROWS = 4 };
 
 /* Generic addresses: three windows. Everything else is global memory. */
