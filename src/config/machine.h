@@ -66,6 +66,7 @@ struct config_unified {
     bool is_present;
     char shared_sizes[128];
     uint32_t tag_banks;
+    uint32_t texture_lanes, texture_cycles;
 };
 
 /* Units that execute atomics on one address one by one. */

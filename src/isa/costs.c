@@ -1,6 +1,7 @@
 /* The cost of a single instruction, before anything is folded. The lengths of sequences are those that ptxas 13.0 emits
  * for one instruction on unknown operands, without the path for rare operands. */
 #include "isa/internal.h"
+#include "ptx/matrix.h"
 
 /* A constant that is stored must be in a register. */
 static bool is_stored(const struct isa_code *code, uint32_t r) {
@@ -191,6 +192,30 @@ static unsigned cost_of_atomic(const struct isa_code *code, const struct ptx_ins
     return is_sum && isa_is_uniform_address(code, &insn->operand[1]) ? ASKED : 1;
 }
 
+/* Fragments of wmma in global memory are loaded and stored word by word, in pairs of words if an element has 32 bits,
+ * with the addresses of their rows; those of 16 bits in shared memory by LDSM. MOVM turns a matrix that lies in the
+ * other order. A product of 16 x 8 x 16 elements of 16 bits is one instruction (ptxas 13.0 on small kernels). */
+static unsigned cost_of_matrix(const struct ptx_instruction *insn) {
+    enum { ADDRESSES = 3, TURNS = 4, LANES = 32, WORD_BITS = 32, PRODUCT_BITS = 16 * 8 * 16 * 16 };
+    const struct ptx_matrix *matrix = insn->matrix;
+    if (matrix->action == PTX_MATRIX_MULTIPLY) {
+        struct ptx_fragment a = ptx_matrix_fragment(insn, PTX_MATRIX_A);
+        unsigned n = a.rows * a.columns * matrix->n * ptx_element_bits(a.element) / PRODUCT_BITS;
+        return insn->opcode == PTX_OP_WMMA && n > 1 ? n : 1;
+    }
+    bool is_access = matrix->action == PTX_MATRIX_LOAD || matrix->action == PTX_MATRIX_STORE;
+    if (insn->opcode != PTX_OP_WMMA || !is_access)
+        return 1;
+    struct ptx_fragment fragment = ptx_matrix_fragment(insn, matrix->role);
+    unsigned bits = ptx_element_bits(fragment.element);
+    unsigned words = fragment.rows * fragment.columns * bits / WORD_BITS / LANES;
+    bool is_turned = (matrix->role == PTX_MATRIX_A && matrix->is_column_major[0]) ||
+                     (matrix->role == PTX_MATRIX_B && !matrix->is_column_major[0]);
+    if (insn->space == PTX_SPACE_SHARED && bits == 16 && matrix->action == PTX_MATRIX_LOAD)
+        return 2;
+    return (bits == 32 ? (words + 1) / 2 : words ? words : 1) + ADDRESSES + (is_turned && bits == 16 ? TURNS : 0);
+}
+
 static unsigned cost_of_branch(const struct isa_code *code, uint32_t i) {
     const struct ptx_instruction *insn = isa_source(code, i);
     bool falls_through = insn->guard == PTX_NO_INDEX && insn->operand[0].target == i + 1;
@@ -201,6 +226,8 @@ unsigned isa_ptxas_cost(const struct isa_code *code, uint32_t i) {
     const struct ptx_instruction *insn = isa_source(code, i);
     bool is_predicate = ptx_type_kind(isa_type(insn)) == PTX_KIND_P;
     unsigned words = isa_is_wide(code, insn) && !isa_is_float(insn) ? 2 : 1;
+    if (insn->matrix)
+        return cost_of_matrix(insn);
     switch (insn->opcode) {
     case PTX_OP_MOV:
         return cost_of_move(code, i);

@@ -108,6 +108,17 @@ static void set_pace(const struct config_machine *machine, struct sm_request *re
     request->more_cycles = (uint8_t)(cycles - (n + request->lines_per_cycle - 1) / request->lines_per_cycle);
 }
 
+/* The texture unit takes longer than the L1 for the same lines. */
+static void slow_down(const struct config_machine *machine, const struct sm_timing *timing,
+                      struct sm_request *request) {
+    unsigned lanes = machine->unified.texture_lanes, cycles = (EXEC_LANES + lanes - 1) / lanes;
+    unsigned per_cycle = request->lines_per_cycle ? request->lines_per_cycle : 1;
+    unsigned own = (request->n_transactions + per_cycle - 1) / per_cycle + request->more_cycles;
+    cycles *= timing->is_plane ? 2 : 1;
+    if (cycles > own)
+        request->more_cycles = (uint8_t)(request->more_cycles + cycles - own);
+}
+
 static enum mem_kind kind_of(const struct sm_timing *timing) {
     if (timing->is_atomic)
         return MEM_ATOMIC;
@@ -176,6 +187,8 @@ static void access_memory(struct sm *sm, uint32_t s, const struct divergence_bun
         return;
     }
     set_pace(sm->machine, request, address, bytes);
+    if (timing->is_texture)
+        slow_down(sm->machine, timing, request);
     sm->counters.long_instructions++;
     sm->counters.long_thread_instructions += (uint32_t)__builtin_popcount(mask);
     sm->counters.divergent_memory_instructions += request->n_transactions > 1;

@@ -103,6 +103,8 @@ static void finish(struct sm *sm, struct sm_request *request, uint64_t cycle) {
         sm_observe_access_end(sm, (uint32_t)(request - sm->ldst.request), cycle);
     if (sm->boards.board ? request->is_copy || !sm_boards_own(sm, request) : !has_owner(sm, request))
         return;
+    if (timing->is_texture)
+        request->ready += sm->machine->unified.texture_cycles;
     if (sm_has_result(timing))
         count_load(sm, request);
     if (sm->boards.board) {

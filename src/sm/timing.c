@@ -161,6 +161,9 @@ static void cost_of_access(const struct config_machine *machine, const struct ex
     bool retries = machine->serial_atomics.is_present && machine->serial_atomics.retry_cycles;
     timing->atomic_kind = lowered->atomic == ISA_ATOMIC_RETRIED && !retries ? ISA_ATOMIC_PLAIN : lowered->atomic;
     timing->is_sampled = machine->texture.is_present && (insn->opcode == PTX_OP_TEX || insn->opcode == PTX_OP_TLD4);
+    bool is_read = insn->opcode == PTX_OP_TEX || insn->opcode == PTX_OP_TLD4;
+    timing->is_texture = machine->unified.is_present && machine->unified.texture_lanes && is_read;
+    timing->is_plane = timing->is_texture && source && !ptx_has(source, PTX_MOD_D1);
     timing->holds_row = insn->flags & EXEC_FLAG_HOLDS_ROW;
     timing->passes_l1 = machine->l1.bypass && source && passes_l1(insn, source);
     timing->unit = SM_UNIT_LDST;

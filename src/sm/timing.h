@@ -61,6 +61,8 @@ struct sm_timing {
     bool passes_l1 : 1;        /* a load that bypasses the L1: MEM_READ_PAST */
     bool has_slow_path : 1;    /* a square root, which takes longer for numbers that are not positive and normal */
     bool is_predicated : 1;    /* a branch that becomes predicates: no thread jumps */
+    bool is_texture : 1;       /* a read by the texture unit beside the L1: unified.texture_* */
+    bool is_plane : 1;         /* of these: of a texture with two axes or more */
     bool is_long;              /* a long operation: accesses global, local or texture space */
     bool is_visible_to_others; /* other SMs may observe it: global memory, the block dispatcher, the host */
     bool is_reconvergence : 1; /* the post-dominator of some branch */
