@@ -46,6 +46,21 @@ static void one_lane_adds_for_all_on_one_address(void **state) {
     FIXTURE_EXPECT(&f, 1, 2, 10, 5, 1, 9, 7, 1, 1, 1, 4);
 }
 
+static void fragments_of_matrices_are_words(void **state) {
+    (void)state;
+#define EIGHT "{%r2, %r3, %r4, %r5, %r6, %r7, %r8, %r9}"
+#define SUMS "{%f1, %f2, %f3, %f4, %f5, %f6, %f7, %f8}"
+    struct fixture f =
+        fixture_new("wmma.load.a.sync.aligned.row.m16n16k16.global.f16 " EIGHT ", [%rd0], %r0;\n"
+                    "wmma.load.a.sync.aligned.col.m16n16k16.global.f16 " EIGHT ", [%rd0], %r0;\n"
+                    "wmma.load.b.sync.aligned.col.m16n16k16.shared.f16 " EIGHT ", [s], %r0;\n"
+                    "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 " SUMS ", " EIGHT ", " EIGHT ", " SUMS ";\n"
+                    "wmma.store.d.sync.aligned.row.m16n16k16.global.f32 [%rd0], " SUMS ", %r0;\n"
+                    "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, "
+                    "{%r2, %r3, %r4, %r5}, {%r6, %r7}, {%f1, %f2, %f3, %f4};\n");
+    FIXTURE_EXPECT(&f, 7, 11, 2, 2, 7, 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sequences_have_their_length),
@@ -53,6 +68,7 @@ int main(void) {
         cmocka_unit_test(addresses_in_shared_memory_have_32_bits),
         cmocka_unit_test(moves_are_names),
         cmocka_unit_test(one_lane_adds_for_all_on_one_address),
+        cmocka_unit_test(fragments_of_matrices_are_words),
     };
     return cmocka_run_group_tests_name("isa/costs", tests, NULL, NULL);
 }

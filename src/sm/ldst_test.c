@@ -120,6 +120,20 @@ static void the_lines_of_an_access_pass_one_that_waits_for_its_bank(void **state
     assert_int_equal(counters.missing_memory_instructions, 1);
 }
 
+/* Two reads of a texture with one axis, the second with the first one's result. The texture unit adds its latency to
+ * each. It takes four cycles for a warp, but only the reads themselves need it. */
+static void a_texture_unit_adds_its_latency(void **state) {
+    (void)state;
+    static const char *const without[] = {"memory.perfect=false", "l1.perfect=true", "unified.present=true", NULL};
+    static const char *const with[] = {"memory.perfect=false",    "l1.perfect=true",           "unified.present=true",
+                                       "unified.texture_lanes=8", "unified.texture_cycles=30", NULL};
+    static const char body[] = "mov.u32 %r1, %tid.x;\nmov.u64 %d1, 1;\n"
+                               "tex.1d.v4.u32.s32 {%r2, %r3, %r4, %r5}, [%d1, {%r1}];\nadd.u32 %r6, %r1, %r2;\n"
+                               "tex.1d.v4.u32.s32 {%r7, %r8, %r9, %r10}, [%d1, {%r6}];\nadd.u32 %r11, %r7, 1;\nret;";
+    uint64_t cycles = fixture_run(without, body, 1, 32).cycles;
+    assert_int_equal(fixture_run(with, body, 1, 32).cycles, cycles + 60);
+}
+
 /* 32 words at 4 bytes are two lines of 64; read again, they are there. Without the cache they go through the L1, whose
  * lines have 128 bytes. */
 static void textures_have_their_own_cache(void **state) {
@@ -216,6 +230,7 @@ int main(void) {
         cmocka_unit_test(a_split_at_an_access_meets_those_that_have_finished_it),
         cmocka_unit_test(a_bank_conflict_delays_the_conflicting_lines_only),
         cmocka_unit_test(the_lines_of_an_access_pass_one_that_waits_for_its_bank),
+        cmocka_unit_test(a_texture_unit_adds_its_latency),
         cmocka_unit_test(textures_have_their_own_cache),
         cmocka_unit_test(requests_are_taken_and_given_back),
         cmocka_unit_test(the_queue_keeps_its_order_around_the_ring),

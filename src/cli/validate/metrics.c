@@ -15,6 +15,8 @@ static const struct {
 #include "cli/validate/metrics.def"
 };
 
+#define WARPS(threads) ((double)(threads) * (double)c->warp_instructions / (double)c->thread_instructions)
+
 static double simulated_value(unsigned which, const struct stats_counters *c, const struct report_peaks *p) {
     const double value[CLI_N_METRICS] = {
 #define CLI_METRIC(word, unit, real, per, simulated) simulated,
