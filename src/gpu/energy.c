@@ -1,7 +1,8 @@
 /* Energy of a launch: the number of events times the energy of each on the machine (Meng 2010, section 3.3: dynamic
  * energy is accumulated each time a unit is accessed, clock and leakage energy with time). Energy does not affect
  * timing. A lane that accesses the L1 uses one of its banks, whatever the other lanes do, so the L1's energy is per
- * lane, not per line. Left out: shared memory, constants, textures, and DRAM refresh. */
+ * lane, not per line. Left out: constants, textures, matrix units, and
+ * DRAM refresh. Shared memory counts with the L1, which is the same memory on machines of today. */
 #include "gpu/timed.h"
 
 static uint64_t to_nj(double pj) { return (uint64_t)(pj / 1000 + 0.5); }
@@ -11,11 +12,14 @@ void gpu_count_energy(const struct config_energy *energy, struct stats_counters 
     double dram_accesses = (double)counters->dram_reads + (double)counters->dram_writes;
     counters->energy_fetch_nj = to_nj(energy->fetch * (double)counters->warp_instructions);
     counters->energy_integer_nj = to_nj(energy->integer * integer_lanes);
-    counters->energy_float_nj = to_nj(energy->floating * (double)counters->float_thread_instructions);
+    double doubles = energy->double_precision > 0 ? (double)counters->fp64_thread_instructions : 0;
+    counters->energy_float_nj = to_nj(energy->floating * ((double)counters->float_thread_instructions - doubles) +
+                                      energy->double_precision * doubles);
     counters->energy_special_nj = to_nj(energy->special * (double)counters->special_thread_instructions);
     counters->energy_register_nj = to_nj(energy->register_access * (double)counters->register_accesses);
     counters->energy_result_nj = to_nj(energy->result * (double)counters->register_writes);
-    counters->energy_l1_nj = to_nj(energy->l1 * (double)counters->long_thread_instructions);
+    counters->energy_l1_nj = to_nj(energy->l1 * (double)counters->long_thread_instructions +
+                                   energy->shared_pass * (double)counters->shared_passes);
     counters->energy_l2_nj = to_nj(energy->l2 * (double)counters->l2_accesses);
     counters->energy_crossbar_nj = to_nj(energy->crossbar_byte * (double)counters->crossbar_bytes);
     counters->energy_dram_nj = to_nj(1000 * energy->dram_nj * dram_accesses);

@@ -63,6 +63,22 @@ static void a_launch_consumes_what_its_events_cost(void **state) {
     assert_int_equal(counters.thread_instructions, events.thread_instructions); /* the events do not change */
 }
 
+static void doubles_and_passes_of_shared_memory_have_prices(void **state) {
+    (void)state;
+    struct stats_counters counters = events;
+    struct config_energy more = prices;
+    counters.fp64_thread_instructions = 2000;
+    counters.shared_passes = 400;
+    gpu_count_energy(&prices, &counters);
+    assert_int_equal(counters.energy_float_nj, 15); /* no price of its own: as others */
+    assert_int_equal(counters.energy_l1_nj, 105);
+    more.double_precision = 20;
+    more.shared_pass = 50;
+    gpu_count_energy(&more, &counters);
+    assert_int_equal(counters.energy_float_nj, 49); /* 3000 x 3 + 2000 x 20 */
+    assert_int_equal(counters.energy_l1_nj, 125);   /* 105 + 400 x 50 */
+}
+
 static void parts_are_rounded_and_add_up(void **state) {
     (void)state;
     struct stats_counters counters = {.warp_instructions = 1499, .dram_reads = 1, .sm_cycles = 3};
@@ -84,6 +100,7 @@ static void a_machine_without_figures_has_no_energy(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_launch_consumes_what_its_events_cost),
+        cmocka_unit_test(doubles_and_passes_of_shared_memory_have_prices),
         cmocka_unit_test(parts_are_rounded_and_add_up),
         cmocka_unit_test(a_machine_without_figures_has_no_energy),
     };
