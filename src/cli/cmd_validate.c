@@ -46,7 +46,7 @@ static const struct command_option options[] = {
 const struct command cli_validate_command = {
     .name = "validate",
     .summary = "hold a machine against a recording of the real GPU",
-    .usage = "validate [MACHINE [WORKLOAD...]] [options]",
+    .usage = "validate [RECORDING.csv] [MACHINE [WORKLOAD...]] [options]",
     .text = "Runs the workloads that were recorded on the GPU that the machine describes, default h200, and\n"
             "shows the cycles of the recorded launches beside the simulated ones. A workload's error is the\n"
             "difference of the sums over its recorded launches, of cycles and of machine instructions; below\n"
@@ -57,7 +57,7 @@ const struct command cli_validate_command = {
             "bank conflicts, sectors and hits of the L1. It shows how far each is off, and in which programs.\n"
             "\n"
             "A recording is a CSV file with a line for each launch; bench/hardware/record.sh makes one of\n"
-            "your own card. Some workloads take minutes.\n",
+            "your own card. A first word that ends in .csv is a recording. Some workloads take minutes.\n",
     .examples = "  heddle validate\n"
                 "  heddle validate h200 matmul bfs --size medium\n"
                 "  heddle validate h200 --svg h200.svg --csv h200.csv\n"
@@ -489,7 +489,19 @@ static int begin_files(struct validate *validate) {
     return program_html_open(&validate->html, validate->given.html, &validate->arena);
 }
 
+/* A word that ends in .csv is a recording, as if it stood after --recording. */
+static void take_recording(struct validate *validate) {
+    const char *word = validate->words.count ? validate->words.item[0] : "";
+    size_t length = strlen(word);
+    if (validate->given.recording || length < 5 || strcmp(word + length - 4, ".csv") != 0)
+        return;
+    validate->given.recording = word;
+    validate->words.item++;
+    validate->words.count--;
+}
+
 static int run(struct validate *validate) {
+    take_recording(validate);
     const char *name = validate->words.count ? validate->words.item[0] : "h200";
     validate->given.machine.machine = name;
     int status = program_make_target(&validate->target, &validate->given.machine, NULL, NULL, 0, &validate->arena);
