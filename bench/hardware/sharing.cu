@@ -136,6 +136,7 @@ int main(int argc, char **argv) {
     CHECK(cudaMalloc(&gate_record, sizeof(record)));
     record *first = records, *second = records + most;
     unsigned full = (unsigned)sms;
+    puts("name,kernel,value,unit");
     for (int round = 0; round < (argc > 4 ? atoi(argv[4]) : 2); round++) { /* the first one warms up */
         printf("round,%d,0,\n", round);
         cudaEvent_t open;

@@ -345,6 +345,8 @@ void cuda_event_record(const struct cuda_call *call, struct CUevent_st *event);
 /* ---- Work that waits (waiting.c) --------------------------------------------------------------------------------- */
 
 bool cuda_is_waiting(const struct cuda_call *call);
+/* Returns whether work of another stream could run beside that of the call's stream. */
+bool cuda_may_meet(const struct cuda_call *call);
 /* Returns whether a launch of the call's stream may wait. */
 bool cuda_may_wait(const struct cuda_call *call, const struct gpu_launch *launch);
 /* Returns whether new work of the call's stream comes after work that waits. */
@@ -354,6 +356,14 @@ bool cuda_must_wait(const struct cuda_call *call);
 void cuda_wait_with_launch(struct cuda_call *call, struct gpu_launch *launch);
 void cuda_wait_with(struct cuda_call *call, CUresult (*run)(struct cuda_call *call, const void *argument),
                     const void *argument, size_t bytes);
+/* The same for work of a graph in the call's stream, after these tasks (n 0: after the work before the graph). Return
+ * the task. run may be NULL: nothing is done. Then cuda_wait_for_all() lets new work of the stream wait for all of
+ * them. */
+bool cuda_may_share(const struct cuda_call *call, const struct gpu_launch *launch); /* beside others, in any stream */
+uint32_t cuda_add_launch(struct cuda_call *call, struct gpu_launch *launch, const uint32_t *after, uint32_t n);
+uint32_t cuda_add_work(struct cuda_call *call, CUresult (*run)(struct cuda_call *call, const void *argument),
+                       const void *argument, size_t bytes, const uint32_t *after, uint32_t n);
+void cuda_wait_for_all(struct cuda_call *call, const uint32_t *task, uint32_t n);
 /* Returns the task after which everything in the call's stream has ended; 0: nothing waits there. */
 uint32_t cuda_waiting_task(const struct cuda_call *call);
 /* Lets new work of the call's stream wait for the task; 0: does nothing. */

@@ -147,6 +147,16 @@ static void a_launch_that_fills_the_sms_leaves_no_place(void **state) {
     assert_in_range(two, 2 * one - 400, 2 * one);
 }
 
+static uint64_t dram_reads_of(const char *kernel, uint32_t threads) {
+    struct device device;
+    open_device(&device, true, 1, NULL);
+    add(&device, kernel, 4, threads, 0, 0, 0);
+    run(&device);
+    struct stats_counters totals = gpu_totals(device.gpu);
+    close_device(&device);
+    return totals.dram_reads;
+}
+
 static void counters_of_launches_add_up(void **state) {
     (void)state;
     struct device device;
@@ -182,6 +192,8 @@ static void counters_of_launches_add_up(void **state) {
     uint64_t end = gpu_task_end(device.gpu, 1) > gpu_task_end(device.gpu, 2) ? gpu_task_end(device.gpu, 1)
                                                                              : gpu_task_end(device.gpu, 2);
     assert_int_equal(totals.sm_cycles, SMS * end);
+    /* The L2 keeps every line that it reads. */
+    assert_int_equal(totals.dram_reads, dram_reads_of("read", 256) + dram_reads_of("compute", 64));
     close_device(&device);
 }
 
@@ -396,6 +408,23 @@ static void only_so_many_launches_run_at_once(void **state) {
     close_device(&device);
 }
 
+/* More launches than numbers of grids on an SM, in two chains. */
+static void launches_follow_each_other(void **state) {
+    (void)state;
+    enum { LINKS = 90 };
+    struct device device;
+    uint32_t last[2] = {0, 0}, count;
+    open_device(&device, true, 1, NULL);
+    for (int i = 0; i < LINKS; i++)
+        for (int k = 0; k < 2; k++)
+            last[k] = add(&device, "set", 1, 1, 8 * (uint64_t)k, 0, last[k]);
+    run(&device);
+    gpu_launches(device.gpu, &count);
+    assert_int_equal(count, 2 * LINKS);
+    assert_int_equal(gpu_totals(device.gpu).blocks, 2 * LINKS);
+    close_device(&device);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_launches_share_the_sms),
@@ -411,6 +440,7 @@ int main(void) {
         cmocka_unit_test(results_do_not_depend_on_host_threads),
         cmocka_unit_test(some_devices_run_one_launch_at_a_time),
         cmocka_unit_test(only_so_many_launches_run_at_once),
+        cmocka_unit_test(launches_follow_each_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

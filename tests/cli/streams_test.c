@@ -35,7 +35,10 @@ static void kernels_that_fit_run_together(void **state) {
     (void)state;
     expect_ratio(measure("-m h200", 1, 2), 1);
     expect_ratio(measure("-m h200", 132, 2), 1);
-    expect_ratio(measure("-m h200", 132 * 8, 2), 2); /* one kernel takes all places */
+    /* One kernel takes all places, so the second one's blocks start when the first one's end. Not under gto, where
+     * warps that wait for the clock keep younger ones from issuing: blocks then end one after the other. */
+    struct times full = measure("-m h200 -s lrr", 132 * 8, 2);
+    assert_true(full.all - full.one > 0.98 * full.kernel && full.all - full.one < 1.1 * full.kernel);
 }
 
 static void eight_kernels_run_at_the_same_time(void **state) {

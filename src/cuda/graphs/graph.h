@@ -1,9 +1,9 @@
 /* Graphs: work that is described first and run later, any number of times.
  *
- * A node has its own copy of its work. Instantiating a graph clones it. A launch runs the clone's nodes one after the
- * other, each after those it depends on, and otherwise in the order in which they were added. Capturing a stream
- * records the calls in the order they are made, each node after the one before: one of the orders that the API
- * allows. */
+ * A node has its own copy of its work. Instantiating a graph clones it. A launch runs each of the clone's nodes after
+ * those it depends on. If the graph has branches, and only kernels, copies and fills, the branches run at the same
+ * time; otherwise one node runs after the other, in the order in which they were added. Capturing a stream records the
+ * calls in the order they are made, each node after the one before: one of the orders that the API allows. */
 #pragma once
 
 #include "cuda/internal.h"
@@ -26,6 +26,7 @@ struct CUgraphNode_st {
     size_t n_dependencies;
     bool is_placed; /* a mark, while nodes are put in order or compared with others */
     uint64_t end;   /* of its work in the last launch, on the device's timeline */
+    uint32_t task;  /* the same, if the nodes ran together (waiting.c) */
     union {
         struct cuda_kernel_work kernel; /* parameters: own memory */
         CUDA_MEMCPY3D copy;

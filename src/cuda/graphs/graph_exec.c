@@ -219,18 +219,104 @@ static CUresult run_graph(struct CUgraph_st *graph, struct CUgraphNode_st *const
     return CUDA_SUCCESS;
 }
 
+/* ---- Nodes at the same time ---------------------------------------------------------------------------------------
+ */
+
+/* Returns whether the graph has branches, and consists of kernels that can run beside others and of copies and fills.
+ * *has_memory: some are copies or fills. */
+static bool runs_together(struct cuda_call *call, const struct CUgraph_st *graph, bool *has_memory) {
+    struct gpu_error error;
+    size_t n_kernels = 0, n_first = 0;
+    for (size_t i = 0; i < graph->n_nodes; i++) {
+        const struct CUgraphNode_st *node = graph->node[i];
+        bool is_kernel = node->type == CU_GRAPH_NODE_TYPE_KERNEL;
+        bool is_memory = node->type == CU_GRAPH_NODE_TYPE_MEMCPY || node->type == CU_GRAPH_NODE_TYPE_MEMSET;
+        n_kernels += is_kernel;
+        n_first += node->n_dependencies != 1;
+        *has_memory |= is_memory;
+        if (!is_kernel && !is_memory && node->type != CU_GRAPH_NODE_TYPE_EMPTY)
+            return false;
+        if (is_kernel &&
+            (!cuda_find_function(call, node->kernel.function) || !cuda_may_share(call, &node->kernel.launch) ||
+             !gpu_check_launch(call->gpu, &node->kernel.launch, &error)))
+            return false;
+    }
+    bool has_branches = n_first > 1;
+    for (size_t i = 0; i < graph->n_nodes && !has_branches; i++)
+        for (size_t k = 0; k < i; k++)
+            has_branches |= graph->node[i]->n_dependencies && graph->node[k]->n_dependencies &&
+                            graph->node[i]->dependency[0] == graph->node[k]->dependency[0];
+    return n_kernels > 1 && has_branches;
+}
+
+/* A copy or fill of a node, and where its result goes. */
+struct memory_work {
+    struct CUgraphNode_st *node;
+    CUresult *result;
+};
+
+static CUresult do_memory_work(struct cuda_call *call, const void *argument) {
+    struct memory_work work;
+    memcpy(&work, argument, sizeof(work));
+    CUresult result = do_work(call, work.node);
+    if (*work.result == CUDA_SUCCESS)
+        *work.result = result;
+    return result;
+}
+
+static uint32_t add_node(struct cuda_call *call, struct CUgraphNode_st *node, CUresult *result) {
+    uint32_t task, n = (uint32_t)node->n_dependencies, *after = cuda_allocate((n + 1) * sizeof(*after));
+    for (uint32_t k = 0; k < n; k++)
+        after[k] = node->dependency[k]->task;
+    if (node->is_disabled || node->type == CU_GRAPH_NODE_TYPE_EMPTY) {
+        task = cuda_add_work(call, NULL, NULL, 0, after, n);
+    } else if (node->type == CU_GRAPH_NODE_TYPE_KERNEL) {
+        struct gpu_launch launch = node->kernel.launch;
+        task = cuda_add_launch(call, &launch, after, n);
+    } else {
+        const struct memory_work work = {node, result};
+        task = cuda_add_work(call, do_memory_work, &work, sizeof(work), after, n);
+    }
+    free(after);
+    return task;
+}
+
+/* Leaves the nodes to the device, each after those it depends on. */
+static CUresult run_together(struct cuda_call *call, struct CUgraph_st *graph, struct CUgraphNode_st *const *order,
+                             bool has_memory) {
+    CUresult result = CUDA_SUCCESS;
+    uint32_t *task = cuda_allocate((graph->n_nodes + 1) * sizeof(*task));
+    for (size_t i = 0; i < graph->n_nodes; i++)
+        task[i] = order[i]->task = add_node(call, order[i], &result);
+    cuda_wait_for_all(call, task, (uint32_t)graph->n_nodes);
+    free(task);
+    if (has_memory || !cuda_may_meet(call)) {
+        cuda_settle(call);
+        result = result == CUDA_SUCCESS && call->state->is_launch_blocking ? call->context->error : result;
+    }
+    return result;
+}
+
 static CUresult check(CUgraphExec executable, CUstream stream) {
-    CUDA_ENTER(call, cuda_enter_stream(stream));
+    CUDA_ENTER(call, cuda_enter_waiting(stream));
     return cuda_object_find(&call, executable, CUDA_KIND_GRAPH_EXEC) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* In a captured stream the graph becomes a child of the one that is recorded. */
-static CUresult prepare_launch(const struct CUgraphExec_st *executable, CUstream stream, bool *is_captured,
+/* Launches a graph whose nodes run together. In a captured stream the graph becomes a child of the one that is
+ * recorded. Then *is_over; otherwise its nodes run one after the other, from cycle *ready on. */
+static CUresult prepare_launch(const struct CUgraphExec_st *executable, CUstream stream, bool *is_over,
                                uint64_t *ready) {
-    CUDA_CALL call = cuda_enter_stream(stream);
-    *ready = call.ready;
+    CUDA_CALL call = cuda_enter_waiting(stream);
     struct cuda_capture *capture = cuda_capture_of(&call, stream);
-    *is_captured = capture != NULL;
+    bool has_memory = false;
+    if (!capture && call.result == CUDA_SUCCESS && runs_together(&call, executable->graph, &has_memory)) {
+        *is_over = true;
+        return run_together(&call, executable->graph, executable->order, has_memory);
+    }
+    *is_over = capture || call.result != CUDA_SUCCESS || cuda_settle_stream(&call) != CUDA_SUCCESS;
+    *ready = call.ready;
+    if (*is_over && !capture)
+        return call.result != CUDA_SUCCESS ? call.result : call.context->error;
     if (!capture && executable->flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH)
         cuda_graph_free_left(&call, executable->graph);
     return capture ? cuda_capture_graph(&call, capture, executable->graph) : call.result;
@@ -242,10 +328,10 @@ CUresult cuGraphLaunch(CUgraphExec executable, CUstream stream) {
     CUresult result = check(executable, stream);
     if (result != CUDA_SUCCESS)
         return result;
-    bool is_captured;
+    bool is_over;
     uint64_t ready;
-    result = prepare_launch(executable, stream, &is_captured, &ready);
-    return is_captured ? result : run_graph(executable->graph, executable->order, stream, ready);
+    result = prepare_launch(executable, stream, &is_over, &ready);
+    return is_over ? result : run_graph(executable->graph, executable->order, stream, ready);
 }
 
 CUDA_ALIAS(cuGraphLaunch_ptsz, cuGraphLaunch);

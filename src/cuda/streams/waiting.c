@@ -6,6 +6,9 @@
  * waits for the device, first lets all waiting work run to its end. A launch that is refused is refused at once. A
  * fault appears at the next such call.
  *
+ * The nodes of a graph that do not depend on each other run at the same time too. A graph of kernels waits as a launch
+ * does. One with copies or fills runs before cuGraphLaunch() returns.
+ *
  * Nothing waits if the device runs one launch at a time, while a stream is captured, with CUDA_LAUNCH_BLOCKING, or if
  * only some launches are timed. Then each call does its work before it returns, in the order of the calls. */
 #include <stdlib.h>
@@ -17,8 +20,7 @@ enum { MOST_WAITING = 1024 }; /* tasks. A launch that comes then lets them run *
 
 bool cuda_is_waiting(const struct cuda_call *call) { return call->gpu && gpu_count_tasks(call->gpu) > 0; }
 
-/* Returns whether work of another stream could run beside that of the call's stream. */
-static bool may_meet(const struct cuda_call *call) {
+bool cuda_may_meet(const struct cuda_call *call) {
     const struct cuda_order *order = &call->state->order;
     const struct CUstream_st *found = cuda_object_find(call, call->stream, CUDA_KIND_STREAM);
     if (!found)
@@ -26,11 +28,14 @@ static bool may_meet(const struct cuda_call *call) {
     return order->n_streams > 1 || found->flags & CU_STREAM_NON_BLOCKING;
 }
 
-bool cuda_may_wait(const struct cuda_call *call, const struct gpu_launch *launch) {
+bool cuda_may_share(const struct cuda_call *call, const struct gpu_launch *launch) {
     const struct cuda_timed_launches *timed = &call->state->timed;
     bool times_all = !timed->compiled && !timed->first && !timed->last && !*timed->plan;
-    return may_meet(call) && !call->state->is_launch_blocking && times_all &&
-           gpu_count_tasks(call->gpu) < MOST_WAITING && gpu_may_run_together(call->gpu, launch);
+    return !call->state->is_launch_blocking && times_all && gpu_may_run_together(call->gpu, launch);
+}
+
+bool cuda_may_wait(const struct cuda_call *call, const struct gpu_launch *launch) {
+    return cuda_may_meet(call) && gpu_count_tasks(call->gpu) < MOST_WAITING && cuda_may_share(call, launch);
 }
 
 /* --- tasks of streams --- */
@@ -86,13 +91,26 @@ static void set_last(const struct cuda_call *call, uint32_t task) {
     call->state->waiting_context = call->context;
 }
 
-void cuda_wait_with_launch(struct cuda_call *call, struct gpu_launch *launch) {
-    struct before before = find_before(call);
+/* Returns the tasks before work of a graph: those that it names or, if it names none, those before the graph. */
+static struct before before_node(const struct cuda_call *call, const uint32_t *after, uint32_t n) {
+    struct before before = {0};
+    for (uint32_t i = 0; i < n; i++)
+        add_before(&before, after[i]);
+    return n ? before : find_before(call);
+}
+
+uint32_t cuda_add_launch(struct cuda_call *call, struct gpu_launch *launch, const uint32_t *after, uint32_t n) {
+    struct before before = before_node(call, after, n);
     const struct CUstream_st *found = cuda_object_find(call, call->stream, CUDA_KIND_STREAM);
     launch->stream = found ? (uint32_t)found->id : 0;
     launch->priority = found ? found->priority : CUDA_STREAM_LEAST_PRIORITY;
-    set_last(call, gpu_add_launch(call->gpu, launch, &(struct gpu_after){call->ready, before.task, before.n}));
+    uint32_t task = gpu_add_launch(call->gpu, launch, &(struct gpu_after){call->ready, before.task, before.n});
     free(before.task);
+    return task;
+}
+
+void cuda_wait_with_launch(struct cuda_call *call, struct gpu_launch *launch) {
+    set_last(call, cuda_add_launch(call, launch, NULL, 0));
 }
 
 /* Work of the driver: a function of it, and its argument. */
@@ -112,15 +130,31 @@ static uint64_t act(void *user, uint64_t ready) {
     return end;
 }
 
+uint32_t cuda_add_work(struct cuda_call *call, CUresult (*run)(struct cuda_call *call, const void *argument),
+                       const void *argument, size_t bytes, const uint32_t *after, uint32_t n) {
+    struct before before = before_node(call, after, n);
+    struct work *work = run ? cuda_allocate(sizeof(*work) + bytes) : NULL;
+    if (work) {
+        work->call = *call;
+        work->call.is_locked = false;
+        work->run = run;
+        memcpy(work->argument, argument, bytes);
+    }
+    const struct gpu_after start = {call->ready, before.task, before.n};
+    uint32_t task = gpu_add_act(call->gpu, work ? act : NULL, work, &start);
+    free(before.task);
+    return task;
+}
+
 void cuda_wait_with(struct cuda_call *call, CUresult (*run)(struct cuda_call *call, const void *argument),
                     const void *argument, size_t bytes) {
-    struct before before = find_before(call);
-    struct work *work = cuda_allocate(sizeof(*work) + bytes);
-    work->call = *call;
-    work->call.is_locked = false;
-    work->run = run;
-    memcpy(work->argument, argument, bytes);
-    set_last(call, gpu_add_act(call->gpu, act, work, &(struct gpu_after){call->ready, before.task, before.n}));
+    set_last(call, cuda_add_work(call, run, argument, bytes, NULL, 0));
+}
+
+void cuda_wait_for_all(struct cuda_call *call, const uint32_t *task, uint32_t n) {
+    struct before before = before_node(call, task, n);
+    if (before.n)
+        set_last(call, gpu_add_act(call->gpu, NULL, NULL, &(struct gpu_after){call->ready, before.task, before.n}));
     free(before.task);
 }
 

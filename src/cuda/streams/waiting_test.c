@@ -198,6 +198,57 @@ static void events_of_waiting_work_have_its_times(void **state) {
     end();
 }
 
+/* wait and set are branches; then the word of wait is doubled, and copied. The second launch finds the flag set. */
+static void branches_of_a_graph_run_at_the_same_time(void **state) {
+    (void)state;
+    CUgraph graph;
+    CUgraphExec executable;
+    CUgraphNode branch[2], doubled, copied;
+    CUcontext context;
+    begin();
+    CUdeviceptr word = device + 4;
+    void *parameters[] = {&device}, *of_doubled[] = {&word};
+    CUDA_KERNEL_NODE_PARAMS kernel = {.func = kernel_wait,
+                                      .gridDimX = 1,
+                                      .gridDimY = 1,
+                                      .gridDimZ = 1,
+                                      .blockDimX = 1,
+                                      .blockDimY = 1,
+                                      .blockDimZ = 1,
+                                      .kernelParams = parameters};
+    CUDA_MEMCPY3D copy = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                          .srcDevice = device + 4,
+                          .dstMemoryType = CU_MEMORYTYPE_HOST,
+                          .dstHost = pinned,
+                          .WidthInBytes = 4,
+                          .Height = 1,
+                          .Depth = 1};
+    assert_cuda(cuCtxGetCurrent(&context));
+    for (int has_copy = 0; has_copy < 2; has_copy++) {
+        assert_cuda(cuMemsetD32(device, 0, 16));
+        assert_cuda(cuGraphCreate(&graph, 0));
+        kernel.func = kernel_wait;
+        kernel.kernelParams = parameters;
+        assert_cuda(cuGraphAddKernelNode(&branch[0], graph, NULL, 0, &kernel));
+        kernel.func = kernel_set;
+        assert_cuda(cuGraphAddKernelNode(&branch[1], graph, NULL, 0, &kernel));
+        kernel.func = kernel_twice;
+        kernel.kernelParams = of_doubled;
+        assert_cuda(cuGraphAddKernelNode(&doubled, graph, branch, 2, &kernel));
+        if (has_copy)
+            assert_cuda(cuGraphAddMemcpyNode(&copied, graph, &doubled, 1, &copy, context));
+        assert_cuda(cuGraphInstantiate(&executable, graph, 0));
+        assert_cuda(cuGraphLaunch(executable, a));
+        assert_cuda(cuGraphLaunch(executable, a));
+        assert_cuda(cuStreamSynchronize(a));
+        assert_int_equal(read_word(1), ((0 + 6) * 2 + 6) * 2);
+        assert_int_equal(pinned[0], has_copy ? 36 : 0);
+        assert_cuda(cuGraphExecDestroy(executable));
+        assert_cuda(cuGraphDestroy(graph));
+    }
+    end();
+}
+
 static void a_fault_appears_when_the_program_waits(void **state) {
     (void)state;
     begin();
@@ -228,6 +279,7 @@ int main(void) {
         context_test(a_wrong_copy_is_refused_at_once),
         context_test(a_stream_waits_for_an_event_that_has_not_happened),
         context_test(events_of_waiting_work_have_its_times),
+        context_test(branches_of_a_graph_run_at_the_same_time),
         context_test(a_fault_appears_when_the_program_waits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
