@@ -47,11 +47,12 @@ void text_free(struct text *text) {
 
 static const char start[] =
     ".visible .entry run(.param .u64 p_times, .param .u64 p_data, .param .u32 p_rounds, .param .u32 p_number,\n"
-    "    .param .u32 p_passes)\n"
+    "    .param .u32 p_passes)\n";
+static const char registers[] =
     "{\n"
     ".reg .b32 %r<64>, %f<64>, %a, %b, %t, %fa, %fb, %gtid, %lane, %number, %sink, %rounds, %passes, %left, %thread;\n"
     ".reg .b64 %rd<64>, %d<64>, %rda, %rdb, %da, %db, %rdt, %times, %data, %start, %end, %place;\n"
-    ".reg .pred %p<16>, %q;\n"
+    ".reg .pred %p<16>, %q;\n.reg .b16 %h<4>;\n"
     "ld.param.u64 %times, [p_times];\nld.param.u64 %data, [p_data];\nld.param.u32 %rounds, [p_rounds];\n"
     "ld.param.u32 %number, [p_number];\nld.param.u32 %passes, [p_passes];\n"
     "cvta.to.global.u64 %times, %times;\ncvta.to.global.u64 %data, %data;\n"
@@ -83,8 +84,7 @@ static const char finish[] = "setp.eq.u32 %q, %sink, 1234567891;\n"
                              "add.u64 %place, %place, %times;\n"
                              "setp.eq.u32 %q, %lane, 0;\n"
                              "@%q st.global.u64 [%place], %start;\n"
-                             "@%q st.global.u64 [%place+8], %end;\n"
-                             "ret;\n}\n";
+                             "@%q st.global.u64 [%place+8], %end;\n";
 
 /* Writes the kernel to FOLDER/NUMBER.ptx. */
 static void keep(const char *folder, const struct text *text) {
@@ -105,9 +105,12 @@ struct bench_kernel bench_compile(const struct bench *bench, const struct bench_
     struct bench_kernel kernel;
     text_add(&text, ".version %s\n.target %s\n.address_size 64\n", source->version ? source->version : "7.1",
              source->target ? source->target : "sm_70");
-    text_add(&text, "%s%s%s%s%s%s%s", source->globals ? source->globals : "", start, source->setup ? source->setup : "",
-             before_rounds, source->body, after_rounds, source->tail ? source->tail : "");
-    text_add(&text, "%s", finish);
+    text_add(&text, "%s%s", source->globals ? source->globals : "", start);
+    if (source->cluster)
+        text_add(&text, ".explicitcluster\n.reqnctapercluster %u\n", source->cluster);
+    text_add(&text, "%s%s%s%s%s%s", registers, source->setup ? source->setup : "", before_rounds, source->body,
+             after_rounds, source->tail ? source->tail : "");
+    text_add(&text, "%s%sret;\n}\n", finish, source->last ? source->last : "");
     if (bench->keep_folder)
         keep(bench->keep_folder, &text);
     CHECK(cuModuleLoadData(&kernel.module, text.at));

@@ -41,6 +41,8 @@ struct bench_source {
     const char *setup;   /* before the passes; may be NULL */
     const char *body;    /* one round */
     const char *tail;    /* after the rounds; may be NULL */
+    const char *last;    /* before the kernel ends; may be NULL */
+    unsigned cluster;    /* blocks of a cluster; 0: without clusters */
 };
 
 /* Per-warp clocks of the second pass. */
@@ -91,3 +93,4 @@ void bench_launches(struct bench *bench);
 void bench_constants(struct bench *bench);
 void bench_waiting(struct bench *bench);
 void bench_strides(struct bench *bench);
+void bench_clusters(struct bench *bench);

@@ -53,6 +53,7 @@ int main(int argc, char **argv) {
     bench_constants(&bench);
     bench_waiting(&bench);
     bench_strides(&bench);
+    bench_clusters(&bench);
 
     CHECK(cuMemFree(bench.data));
     CHECK(cuMemFree(bench.times));

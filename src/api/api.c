@@ -62,6 +62,7 @@ static enum heddle_status status_of(enum gpu_status status) {
     case GPU_INVALID_SHAPE:
     case GPU_LAUNCH_OUT_OF_RESOURCES:
     case GPU_COOPERATIVE_TOO_LARGE:
+    case GPU_INVALID_CLUSTER:
     case GPU_NOT_SUPPORTED:
         return HEDDLE_INVALID;
     case GPU_LAUNCH_TIMEOUT:

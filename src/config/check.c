@@ -174,5 +174,6 @@ bool config_check(const struct config_machine *machine, char *error, size_t erro
            check_cache("l1", &machine->l1.cache, 1, report) &&
            check_cache("l2", &machine->l2.cache, machine->l2.cache.banks, report) && check_lines(machine, report) &&
            check_bank_queues(machine, report) && check_cacp(machine, report) && check_coherence(machine, report) &&
-           check_dram(machine, report) && config_check_split(machine, error, error_bytes);
+           check_dram(machine, report) && config_check_split(machine, error, error_bytes) &&
+           config_check_gpcs(machine, error, error_bytes);
 }

@@ -25,6 +25,8 @@ void config_format_bytes(uint32_t value, char text[CONFIG_VALUE_BYTES]);
 /* Writes one formatted line to `error`. Always returns false. */
 __attribute__((format(printf, 3, 4))) bool config_error(char *error, size_t error_bytes, const char *format, ...);
 
+/* occupancy.c: checks that cluster.gpcs has numbers of SMs. */
+bool config_check_gpcs(const struct config_machine *machine, char *error, size_t error_bytes);
 /* split.c: checks that the sizes of unified.shared_sizes are in order and smaller than the L1. */
 bool config_check_split(const struct config_machine *machine, char *error, size_t error_bytes);
 

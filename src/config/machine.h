@@ -70,6 +70,15 @@ struct config_unified {
 };
 
 /* Units that execute atomics on one address one by one. */
+/* Clusters of several blocks. */
+struct config_cluster {
+    bool is_present;
+    uint32_t size;  /* blocks */
+    char gpcs[128]; /* SMs of each GPC: config_gpc() */
+    uint32_t latency_cycles, pair_latency_cycles, signal_cycles, barrier_cycles;
+    double bytes_per_cycle, port_bytes_per_cycle, line_cycles;
+};
+
 struct config_serial_atomics {
     bool is_present;
     double slice_cycles;
@@ -196,6 +205,7 @@ struct config_machine {
     struct config_matrix matrix;
     struct config_shared shared;
     struct config_unified unified;
+    struct config_cluster cluster;
     struct config_serial_atomics serial_atomics;
     struct config_cache icache, texture;
     struct config_l1 l1;

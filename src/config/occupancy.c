@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 
+#include "config/internal.h"
 #include "config/machine.h"
 
 struct config_capacity config_capacity_of(const struct config_machine *machine) {
@@ -132,4 +133,38 @@ bool config_has_room(const struct config_capacity *sm, const struct config_use *
     return use->threads + block->threads <= sm->threads && use->blocks + block->blocks <= sm->blocks &&
            use->shared_bytes + block->shared_bytes <= sm->shared_bytes &&
            (!sm->registers || use->registers + block->registers <= sm->registers);
+}
+
+/* --- GPCs --- */
+
+/* Reads the number at `*text` and moves on to the next. Returns 0 for other text. */
+static uint32_t next_number(const char **text) {
+    uint32_t number = 0;
+    for (; **text >= '0' && **text <= '9' && number < 100000; ++*text)
+        number = 10 * number + (uint32_t)(**text - '0');
+    if (**text && **text != ',')
+        return 0;
+    *text += **text == ',';
+    return number;
+}
+
+bool config_check_gpcs(const struct config_machine *machine, char *error, size_t error_bytes) {
+    const char *rest = machine->cluster.gpcs;
+    bool is_good = *rest;
+    while (is_good && *rest)
+        is_good = next_number(&rest) > 0;
+    return is_good || !machine->cluster.is_present ||
+           config_error(error, error_bytes, "cluster.gpcs is '%s', but must be numbers of SMs, such as 16,16,18",
+                        machine->cluster.gpcs);
+}
+
+uint32_t config_gpc(const struct config_machine *machine, uint32_t sm, uint32_t *first) {
+    const char *rest = machine->cluster.gpcs;
+    for (*first = 0;;) {
+        uint32_t n = next_number(&rest);
+        if (sm < *first + n)
+            return *first + n > machine->sm.count ? machine->sm.count - *first : n;
+        *first += n;
+        rest = *rest ? rest : machine->cluster.gpcs;
+    }
 }

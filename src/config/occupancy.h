@@ -59,3 +59,7 @@ bool config_has_room(const struct config_capacity *sm, const struct config_use *
 /* Returns the number of blocks. If it is 0, *shortage says why; it may be NULL. */
 uint32_t config_occupancy(const struct config_capacity *sm, const struct config_demand *block,
                           struct config_shortage *shortage);
+
+/* GPCs are groups of neighbouring SMs, on which the blocks of a cluster run; cluster.gpcs lists their sizes. Returns
+ * the number of SMs of the GPC with this SM, and sets *first to its first SM. */
+uint32_t config_gpc(const struct config_machine *machine, uint32_t sm, uint32_t *first);

@@ -44,6 +44,22 @@ __attribute__((format(printf, 1, 2))) void cudart_print(const char *format, ...)
  * cudaErrorNotSupported. */
 cudaError_t cudart_refuse(const char *what);
 
+/* The driver's form of a launch configuration. */
+static inline CUlaunchConfig cudart_driver_config(const cudaLaunchConfig_t *config) {
+    return (CUlaunchConfig){
+        .gridDimX = config->gridDim.x,
+        .gridDimY = config->gridDim.y,
+        .gridDimZ = config->gridDim.z,
+        .blockDimX = config->blockDim.x,
+        .blockDimY = config->blockDim.y,
+        .blockDimZ = config->blockDim.z,
+        .sharedMemBytes = (unsigned)config->dynamicSmemBytes,
+        .hStream = config->stream,
+        .attrs = config->attrs,
+        .numAttrs = config->numAttrs,
+    };
+}
+
 /* ---- Registered kernels and variables (registry.c)
  * ---------------------------------------------------------------- */
 

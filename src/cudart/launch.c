@@ -51,18 +51,7 @@ static cudaError_t launch(const void *function, const cudaLaunchConfig_t *config
         return error;
     if (config->dynamicSmemBytes > UINT32_MAX)
         return cudaErrorInvalidValue;
-    const CUlaunchConfig driver_config = {
-        .gridDimX = config->gridDim.x,
-        .gridDimY = config->gridDim.y,
-        .gridDimZ = config->gridDim.z,
-        .blockDimX = config->blockDim.x,
-        .blockDimY = config->blockDim.y,
-        .blockDimZ = config->blockDim.z,
-        .sharedMemBytes = (unsigned)config->dynamicSmemBytes,
-        .hStream = config->stream,
-        .attrs = config->attrs,
-        .numAttrs = config->numAttrs,
-    };
+    const CUlaunchConfig driver_config = cudart_driver_config(config);
     bool is_impossible = false;
     result = cuHeddleLaunch(&driver_config, kernel, arguments, NULL, &is_impossible);
     return is_impossible ? cudaErrorInvalidConfiguration : (cudaError_t)result;

@@ -41,6 +41,7 @@ const struct divergence_ops divergence_barriers = {
     .admit = divergence_converging_admit,
     .control = divergence_converging_control,
     .reached = divergence_converging_reached,
+    .release = divergence_converging_release,
     .visit = divergence_converging_visit,
     .cost_bits = divergence_converging_cost_bits,
 };

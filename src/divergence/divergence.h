@@ -250,6 +250,9 @@ struct divergence_ops {
      * with a row the lanes whose guard is true, may be 0; otherwise that of the last bundle. group->pc is still pc. */
     void (*control)(void *model, struct divergence_group *group, uint32_t pc, uint32_t mask, uint64_t cycle);
     void (*reached)(void *model, struct divergence_group *group, uint64_t cycle);
+    /* All blocks of the block's cluster have arrived at its barrier (cta->is_released): the threads that wait for it
+     * continue. NULL: the model runs no clusters of several blocks. */
+    void (*release)(void *model, struct divergence_block *block, uint64_t cycle);
     void (*resume)(void *model, struct divergence_group *group, uint64_t cycle); /* NULL: never DRAINS */
     /* A group has ended and left its slot, or the cycle of call_at has come. May be NULL. */
     void (*refill)(void *model, uint64_t cycle);

@@ -272,6 +272,13 @@ static void control(void *user, struct divergence_group *group, uint32_t pc, uin
     show_top(model, warp, cycle);
 }
 
+static void release(void *user, struct divergence_block *place, uint64_t cycle) {
+    struct model *model = user;
+    struct block *block = place->state;
+    struct exec_context *cx = model->setup.cx;
+    set_free(model, block, divergence_after_exit(block->stack, block->n_warps, cx, place->cta), NULL, cycle);
+}
+
 static void reached(void *user, struct divergence_group *group, uint64_t cycle) {
     struct model *model = user;
     struct large_warp *warp = (struct large_warp *)group;
@@ -379,6 +386,7 @@ const struct divergence_ops divergence_lwm = {
     .bundle = bundle,
     .control = control,
     .reached = reached,
+    .release = release,
     .memory = &(const struct divergence_memory_ops){.answered = answered, .complete = complete},
     .visit = visit,
     .cost_bits = cost_bits,

@@ -133,6 +133,13 @@ static void control(void *user, struct divergence_group *group, uint32_t pc, uin
     show_top(warp);
 }
 
+static void release(void *user, struct divergence_block *place, uint64_t cycle) {
+    struct model *model = user;
+    struct block *block = place->state;
+    struct exec_context *cx = model->setup.cx;
+    set_free(model, block, divergence_after_exit(block->stack, block->n_rows, cx, place->cta), NULL, cycle);
+}
+
 static void reached(void *user, struct divergence_group *group, uint64_t cycle) {
     (void)cycle;
     struct model *model = user;
@@ -179,6 +186,7 @@ const struct divergence_ops divergence_stack = {
     .admit = admit,
     .control = control,
     .reached = reached,
+    .release = release,
     .visit = visit,
     .cost_bits = cost_bits,
 };

@@ -77,6 +77,64 @@ static void start_row(struct exec_cta *cta, uint32_t index) {
     memset(row->base[EXEC_BASE_REGISTERS], 0, program->register_bytes);
 }
 
+uint32_t exec_cluster_block(const struct exec_shape *shape, uint64_t cluster, uint32_t rank) {
+    uint32_t at[3];
+    for (int i = 0; i < 3; i++) {
+        uint32_t dim = exec_shape_cluster_dim(shape, i), n = shape->grid[i] / dim;
+        at[i] = (uint32_t)(cluster % n) * dim + rank % dim;
+        cluster /= n;
+        rank /= dim;
+    }
+    return (at[2] * shape->grid[1] + at[1]) * shape->grid[0] + at[0];
+}
+
+/* Sets the special registers of the block's place in its cluster. */
+static void place_in_cluster(struct exec_block *block, const uint32_t ctaid[3]) {
+    const struct exec_shape *shape = &block->grid->shape;
+    uint32_t rank = 0;
+    for (int i = 2; i >= 0; i--) {
+        uint32_t dim = exec_shape_cluster_dim(shape, i);
+        broadcast(block->clusterid[i], ctaid[i] / dim);
+        broadcast(block->nclusterid[i], shape->grid[i] / dim);
+        broadcast(block->cluster_ctaid[i], ctaid[i] % dim);
+        broadcast(block->cluster_nctaid[i], dim);
+        rank = rank * dim + ctaid[i] % dim;
+    }
+    broadcast(block->cluster_ctarank, rank);
+    broadcast(block->cluster_nctarank, exec_shape_cluster(shape));
+    block->is_explicit_cluster = shape->cluster[0] ? ~0u : 0;
+    block->rank = rank;
+    block->cluster = NULL;
+}
+
+void exec_cta_join(struct exec_cta *cta, struct exec_cluster *cluster, uint32_t rank) {
+    cta->block.cluster = cluster;
+    cluster->block[rank] = &cta->block;
+    cluster->n_live++;
+}
+
+bool exec_cta_leave(struct exec_cta *cta) {
+    struct exec_cluster *cluster = cta->block.cluster;
+    cluster->block[cta->block.rank] = NULL;
+    cta->block.cluster = NULL;
+    return --cluster->n_live == 0;
+}
+
+bool exec_cluster_is_complete(const struct exec_cluster *cluster, uint32_t warp_size) {
+    for (uint32_t i = 0; i < cluster->n_blocks; i++) {
+        const struct exec_cta *cta = (const struct exec_cta *)cluster->block[i];
+        uint32_t live[EXEC_MAX_ROWS];
+        if (!cta || !cta->n_live_rows)
+            continue;
+        for (uint32_t k = 0; k < cta->n_rows; k++)
+            live[k] = cta->row[k].live;
+        const struct exec_barrier *barrier = &cta->barrier[EXEC_CLUSTER_BARRIER];
+        if (!barrier->is_open || !exec_barrier_is_complete(barrier, live, cta->n_rows, warp_size))
+            return false;
+    }
+    return true;
+}
+
 void exec_cta_start(struct exec_cta *cta, uint32_t index, uint32_t sm) {
     struct exec_block *block = &cta->block;
     const struct exec_grid *grid = block->grid;
@@ -90,6 +148,7 @@ void exec_cta_start(struct exec_cta *cta, uint32_t index, uint32_t sm) {
         broadcast(block->nctaid[i], grid->shape.grid[i]);
         broadcast(block->ntid[i], grid->shape.block[i]);
     }
+    place_in_cluster(block, ctaid);
     broadcast(block->smid, sm);
     broadcast(block->nsmid, grid->n_sms);
     broadcast(block->nwarpid, grid->warps_per_sm);
@@ -104,6 +163,8 @@ void exec_cta_start(struct exec_cta *cta, uint32_t index, uint32_t sm) {
     for (uint32_t i = 0; i < cta->n_rows; i++)
         start_row(cta, i);
     cta->n_live_rows = cta->n_rows;
+    cta->is_released = false;
+    cta->cluster_ready = 0;
     if (block->check)
         exec_check_block_start(block->check);
 }

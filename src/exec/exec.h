@@ -28,6 +28,10 @@ enum { EXEC_CLUSTER_BARRIER = 16, EXEC_GROUP_BARRIER = 17, EXEC_GROUP_ROWS = 4 }
 #define EXEC_CODE_WINDOW 0x0000010300000000ull /* function addresses: never read or written */
 #define EXEC_WINDOW_BYTES 0x0000000100000000ull
 
+/* An address of shared memory names another block of the cluster by its rank plus 1, from this bit on. With 0 there it
+ * is one of the thread's own block. */
+enum { EXEC_RANK_BIT = 24, EXEC_MAX_CLUSTER = 16 };
+
 enum exec_base { EXEC_BASE_REGISTERS, EXEC_BASE_CONSTANTS, EXEC_BASE_ROW, EXEC_BASE_BLOCK };
 
 struct exec_operand {
@@ -250,10 +254,19 @@ struct exec_shape {
     uint32_t grid[3], block[3];
     uint32_t dynamic_shared_bytes; /* of each block */
     bool is_cooperative;           /* all blocks must be resident at once */
+    uint32_t cluster[3];           /* blocks of a cluster; 0 where a launch does not name them: 1 */
 };
 
 static inline uint64_t exec_shape_blocks(const struct exec_shape *shape) {
     return (uint64_t)shape->grid[0] * shape->grid[1] * shape->grid[2];
+}
+
+/* Blocks of a cluster along one axis, and all of them. */
+static inline uint32_t exec_shape_cluster_dim(const struct exec_shape *shape, int axis) {
+    return shape->cluster[axis] ? shape->cluster[axis] : 1;
+}
+static inline uint32_t exec_shape_cluster(const struct exec_shape *shape) {
+    return exec_shape_cluster_dim(shape, 0) * exec_shape_cluster_dim(shape, 1) * exec_shape_cluster_dim(shape, 2);
 }
 
 /* Threads of a block. */
@@ -367,6 +380,12 @@ struct exec_grid {
     struct exec_check *check;     /* check/check.h; NULL: no checks */
 };
 
+/* A cluster of several blocks in execution, by rank; NULL: the block has ended. */
+struct exec_cluster {
+    uint32_t n_blocks, n_live;
+    struct exec_block *block[EXEC_MAX_CLUSTER];
+};
+
 /* A block in execution. Special registers read the lane arrays. */
 struct exec_block {
     const struct exec_grid *grid;
@@ -378,7 +397,13 @@ struct exec_block {
     uint32_t dynamic_shared[EXEC_LANES], total_shared[EXEC_LANES];
     uint64_t gridid[EXEC_LANES];
     uint32_t workspace[2][EXEC_LANES]; /* its address: high half, low half */
-    struct exec_check_block *check;    /* check/check.h; NULL: no checks */
+    struct exec_cluster *cluster;      /* NULL: a cluster of one block */
+    uint32_t rank;                     /* in its cluster */
+    uint32_t clusterid[3][EXEC_LANES], nclusterid[3][EXEC_LANES];
+    uint32_t cluster_ctaid[3][EXEC_LANES], cluster_nctaid[3][EXEC_LANES];
+    uint32_t cluster_ctarank[EXEC_LANES], cluster_nctarank[EXEC_LANES];
+    uint32_t is_explicit_cluster;   /* a predicate: a mask */
+    struct exec_check_block *check; /* check/check.h; NULL: no checks */
 };
 
 /* Neighbouring threads of a block, one in each lane. */
@@ -413,6 +438,7 @@ struct exec_async {
      * complete. The value is its offset in the block's shared memory, with the phase in bit 0; EXEC_NO_MBARRIER:
      * none. */
     uint32_t mbarrier[EXEC_LANES];
+    const struct exec_block *mbarrier_block[EXEC_LANES]; /* whose memory contains it */
 };
 
 /* Without cycles, a loop that waits for the clock would execute as many instructions as it should wait cycles. If one

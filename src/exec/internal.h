@@ -96,6 +96,10 @@ unsigned char *exec_host_at(struct exec_context *cx, unsigned lane, enum ptx_spa
 unsigned char *exec_range_at(struct exec_context *cx, unsigned lane, enum ptx_space space, uint64_t address,
                              uint32_t bytes, uint32_t alignment, bool is_write);
 
+/* Returns the block of the lane's cluster to whose shared memory the offset belongs, which it reduces to one in that
+ * block; NULL after a fault if there is no such block. */
+const struct exec_block *exec_shared_block(struct exec_context *cx, unsigned lane, uint64_t *offset);
+
 /* Returns the space of a generic address (SHARED, LOCAL, PARAM or GLOBAL) and sets *offset to the address in it. */
 static inline enum ptx_space exec_generic_space(uint64_t address, uint64_t *offset) {
     *offset = address & (EXEC_WINDOW_BYTES - 1);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "config/machine.h"
+#include "config/occupancy.h"
 #include "gpu/internal.h"
 #include "gpu/timed.h"
 
@@ -25,6 +26,7 @@ bool gpu_is_refusal(enum gpu_status status) {
     case GPU_NOT_FOUND:
     case GPU_LAUNCH_OUT_OF_RESOURCES:
     case GPU_COOPERATIVE_TOO_LARGE:
+    case GPU_INVALID_CLUSTER:
     case GPU_NOT_SUPPORTED:
         return true;
     default:
@@ -124,6 +126,54 @@ static bool check_resources(const struct gpu *gpu, const struct gpu_launch *laun
     return true;
 }
 
+uint32_t gpu_kernel_clusters(const struct gpu *gpu, const struct gpu_kernel *kernel, const struct exec_shape *shape) {
+    const struct config_machine *machine = gpu->config.machine;
+    uint32_t n = exec_shape_cluster(shape), n_clusters = 0;
+    uint32_t fit = gpu_kernel_occupancy(gpu, kernel, exec_shape_threads(shape), shape->dynamic_shared_bytes);
+    if (!machine)
+        return fit * gpu->config.n_sms / n;
+    for (uint32_t sm = 0, first, n_sms; sm < machine->sm.count; sm += n_sms) {
+        n_sms = config_gpc(machine, sm, &first);
+        n_clusters += n_sms < n ? 0 : fit * n_sms / n;
+    }
+    return n_clusters;
+}
+
+/* Clusters of several blocks. */
+static bool check_cluster(const struct gpu *gpu, const struct gpu_launch *launch, struct gpu_error *error) {
+    const struct exec_shape *shape = &launch->shape;
+    const struct ptx_function *function = launch->kernel->function;
+    const struct config_machine *machine = gpu->timed && !launch->is_untimed ? gpu->config.machine : NULL;
+    uint32_t n = exec_shape_cluster(shape), most = launch->kernel->allows_any_cluster ? EXEC_MAX_CLUSTER : 8;
+    if (function->max_cluster_rank && function->max_cluster_rank < most)
+        most = function->max_cluster_rank;
+    if (machine && machine->cluster.is_present && machine->cluster.size < most)
+        most = machine->cluster.size;
+    for (int i = 0; i < 3; i++) {
+        uint32_t wanted = exec_shape_cluster_dim(shape, i);
+        if (function->cluster[0] && wanted != function->cluster[i])
+            return REFUSE(error, GPU_INVALID_CLUSTER,
+                          "kernel '%s': a cluster dimension is %u; .reqnctapercluster wants %u", function->name, wanted,
+                          function->cluster[i]);
+        if (shape->grid[i] % wanted)
+            return REFUSE(error, GPU_INVALID_CLUSTER, "kernel '%s': %u blocks cannot be divided into clusters of %u",
+                          function->name, shape->grid[i], wanted);
+    }
+    if (n <= 1)
+        return true;
+    if (machine && !machine->cluster.is_present)
+        return REFUSE(error, GPU_NOT_SUPPORTED,
+                      "kernel '%s': machine '%s' runs no clusters of several blocks: set cluster.size, or run it with "
+                      "--functional",
+                      function->name, machine->name);
+    if (n > most)
+        return refuse(error, GPU_INVALID_CLUSTER, function->name, "the number of blocks in a cluster", n, most);
+    if (!gpu_kernel_clusters(gpu, launch->kernel, shape))
+        return REFUSE(error, GPU_INVALID_CLUSTER, "kernel '%s': a cluster of %u blocks does not fit", function->name,
+                      n);
+    return !machine || gpu_timed_runs_clusters(gpu->timed, function->name, error);
+}
+
 /* Code that relies on warps of 32 threads is wrong on a machine with narrower warps. */
 static bool check_warps(const struct config_machine *machine, const struct exec_program *program,
                         struct gpu_error *error) {
@@ -149,7 +199,8 @@ static bool check_matrix_unit(const struct config_machine *machine, const struct
 
 bool gpu_check_launch(const struct gpu *gpu, const struct gpu_launch *launch, struct gpu_error *error) {
     const struct exec_program *program = launch->kernel->program;
-    if (!check_shape(gpu, launch, error) || !check_kernel(launch, error) || !check_resources(gpu, launch, error))
+    if (!check_shape(gpu, launch, error) || !check_kernel(launch, error) || !check_resources(gpu, launch, error) ||
+        !check_cluster(gpu, launch, error))
         return false;
     if (!gpu->timed || launch->is_untimed)
         return true;

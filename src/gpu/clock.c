@@ -142,8 +142,10 @@ static void run_ahead(struct gpu_run *run, uint32_t i) {
 
 /* Returns the last cycle to which an SM may run ahead. */
 static uint64_t last_ahead(const struct gpu_run *run, uint64_t cycle) {
-    /* A timeline that is full ends for all SMs, and launches begin between rounds. */
-    bool keeps_step = run->gpu->config.keeps_step || run->timed->trace || run->together;
+    /* A timeline that is full ends for all SMs, launches begin between rounds, and
+     * blocks of a cluster see each other. */
+    bool keeps_step =
+        run->gpu->config.keeps_step || run->timed->trace || run->together || exec_shape_cluster(&run->grid->shape) > 1;
     uint64_t last = keeps_step ? cycle : cycle + GPU_MOST_AHEAD;
     if (run->sampler && run->sampler->next < last)
         last = run->sampler->next;
@@ -499,6 +501,9 @@ static bool run_round(struct round *round) {
         memcpy(round->partitions, round->note[0].partitions, bytes);
         mem_exchange(timed->mem);
         round->next = round->note[0].next;
+        if (exec_shape_cluster(&run->grid->shape) > 1) /* SMs wake others in their turns */
+            for (uint32_t i = 0; i < round->n_sms; i++)
+                round->next = earlier(round->next, next_of(&timed->unit[i]));
     } else {
         find_next(round);
     }

@@ -64,6 +64,7 @@ struct gpu_engine {
 static struct resident *new_resident(struct gpu_engine *engine) {
     struct resident *resident = base_allocate(1, sizeof *resident);
     resident->cta = exec_cta_new(engine->grid);
+    resident->cta->owner = resident;
     resident->stack = base_allocate(engine->n_rows, sizeof *resident->stack);
     resident->warp = base_allocate(engine->n_rows, sizeof *resident->warp);
     return resident;
@@ -95,6 +96,21 @@ static void set_free(struct resident *resident, uint64_t rows) {
         resident->warp[__builtin_ctzll(rows)].is_blocked = false;
 }
 
+/* Releases all threads of the cluster if they have arrived at its barrier. */
+static void meet_cluster(struct gpu_engine *engine, const struct exec_cluster *cluster) {
+    if (!exec_cluster_is_complete(cluster, engine->grid->warp_size))
+        return;
+    for (uint32_t i = 0; i < cluster->n_blocks; i++) {
+        struct exec_cta *cta = (struct exec_cta *)cluster->block[i];
+        if (!cta || !cta->n_live_rows)
+            continue;
+        struct resident *resident = cta->owner;
+        cta->is_released = true;
+        set_free(resident, divergence_after_exit(resident->stack, engine->n_rows, &engine->cx, cta));
+        cta->is_released = false;
+    }
+}
+
 /* --- instructions --- */
 
 /* Executes a control instruction of row number `index`. */
@@ -116,6 +132,8 @@ static void control(struct gpu_engine *engine, struct resident *resident, uint32
     }
     if (divergence_has_ended(&outcome))
         set_free(resident, divergence_after_exit(resident->stack, engine->n_rows, &engine->cx, cta));
+    if (cta->block.cluster && (outcome.effect == DIVERGENCE_MEETS_BLOCK || divergence_has_ended(&outcome)))
+        meet_cluster(engine, cta->block.cluster);
 }
 
 /* Called after a turn of n instructions that covered `range` of code. */
@@ -253,6 +271,18 @@ static void report_deadlock(struct gpu_engine *engine, struct resident *resident
     }
 }
 
+static void end_block(struct gpu_engine *engine, struct resident *resident) {
+    struct exec_cluster *cluster = resident->cta->block.cluster;
+    resident->is_busy = false;
+    engine->n_finished++;
+    if (!cluster)
+        return;
+    if (exec_cta_leave(resident->cta))
+        free(cluster);
+    else
+        meet_cluster(engine, cluster);
+}
+
 /* Gives every row of the block its turns. Returns false if the launch has failed. */
 static bool run_block(struct gpu_engine *engine, struct resident *resident) {
     int n_turns = (engine->n_residents > 1 ? 1 : BLOCK_TURNS) * EARLY_TURNS;
@@ -268,15 +298,15 @@ static bool run_block(struct gpu_engine *engine, struct resident *resident) {
             if (engine->cx.fault.kind)
                 return false;
         }
+        if (!has_run && resident->cta->block.cluster) /* another block of the cluster may let it continue */
+            return true;
         if (!has_run && resident->cta->n_live_rows) {
             report_deadlock(engine, resident);
             return false;
         }
     }
-    if (!resident->cta->n_live_rows) {
-        resident->is_busy = false;
-        engine->n_finished++;
-    }
+    if (!resident->cta->n_live_rows)
+        end_block(engine, resident);
     return true;
 }
 
@@ -313,7 +343,75 @@ static struct resident *next_resident(struct gpu_engine *engine, uint32_t slot) 
     return resident;
 }
 
+/* --- clusters --- */
+
+/* Starts the next cluster in the slots from `slot` on. */
+static void start_cluster(struct gpu_engine *engine, uint32_t slot, uint32_t n) {
+    struct exec_cluster *cluster = base_allocate(1, sizeof *cluster);
+    cluster->n_blocks = n;
+    for (uint32_t rank = 0; rank < n; rank++) {
+        if (slot + rank == engine->n_residents)
+            engine->resident[engine->n_residents++] = new_resident(engine);
+        struct resident *resident = engine->resident[slot + rank];
+        uint32_t block = exec_cluster_block(&engine->grid->shape, engine->next_block / n, rank);
+        start_block(engine, resident, block, slot + rank);
+        exec_cta_join(resident->cta, cluster, rank);
+    }
+    engine->next_block += n;
+}
+
+/* Returns whether a block in these slots has a row that can run. */
+static bool can_run(const struct gpu_engine *engine, uint32_t slot, uint32_t n) {
+    for (uint32_t k = slot; k < slot + n; k++)
+        for (uint32_t i = 0; i < engine->n_rows && engine->resident[k]->is_busy; i++)
+            if (engine->resident[k]->stack[i].depth && !engine->resident[k]->warp[i].is_blocked)
+                return true;
+    return false;
+}
+
+static uint32_t first_busy(const struct gpu_engine *engine, uint32_t slot, uint32_t n) {
+    uint32_t k = slot;
+    while (k < slot + n && !engine->resident[k]->is_busy)
+        k++;
+    return k;
+}
+
+/* Runs the cluster in the slots from `slot` on, until it ends or has used its turn. */
+static bool run_cluster(struct gpu_engine *engine, uint32_t slot, uint32_t n) {
+    for (int turn = 0; turn < BLOCK_TURNS && first_busy(engine, slot, n) < slot + n; turn++) {
+        if (!can_run(engine, slot, n)) {
+            report_deadlock(engine, engine->resident[first_busy(engine, slot, n)]);
+            return false;
+        }
+        for (uint32_t k = slot; k < slot + n; k++)
+            if (engine->resident[k]->is_busy && !run_block(engine, engine->resident[k]))
+                return false;
+    }
+    return true;
+}
+
+/* As gpu_engine_step(), with as many slots as a cluster has blocks in the place of one. */
+static bool step_clusters(struct gpu_engine *engine, uint32_t n) {
+    for (uint32_t slot = 0; slot + n <= engine->max_residents; slot += n) {
+        if (slot == engine->n_residents && engine->next_block == engine->n_blocks)
+            break;
+        if (slot == engine->n_residents)
+            start_cluster(engine, slot, n);
+        for (;;) {
+            if (!run_cluster(engine, slot, n) || !is_in_time(engine))
+                return false;
+            if (first_busy(engine, slot, n) < slot + n || engine->next_block == engine->n_blocks)
+                break;
+            start_cluster(engine, slot, n);
+        }
+    }
+    return true;
+}
+
 bool gpu_engine_step(struct gpu_engine *engine) {
+    uint32_t n_cluster = exec_shape_cluster(&engine->grid->shape);
+    if (n_cluster > 1)
+        return step_clusters(engine, n_cluster);
     /* One block at a time: another slot opens only while the earlier ones are still busy after their turns. */
     for (uint32_t slot = 0; slot < engine->max_residents; slot++) {
         if (slot == engine->n_residents && engine->next_block == engine->n_blocks)
@@ -365,8 +463,12 @@ void gpu_engine_free(struct gpu_engine *engine) {
         gpu_timed_touch_code(engine->gpu->timed, engine->grid);
     fflush(stdout); /* device printf */
     gpu_progress_end(&engine->progress);
-    for (uint32_t i = 0; i < engine->n_residents; i++)
+    for (uint32_t i = 0; i < engine->n_residents; i++) {
+        struct exec_cluster *cluster = engine->resident[i]->cta->block.cluster;
+        if (cluster && exec_cta_leave(engine->resident[i]->cta)) /* the launch has failed */
+            free(cluster);
         free_resident(engine, engine->resident[i]);
+    }
     free(engine->resident);
     free(engine);
 }

@@ -82,6 +82,7 @@ enum gpu_status {
     GPU_NOT_FOUND,
     GPU_LAUNCH_OUT_OF_RESOURCES,
     GPU_COOPERATIVE_TOO_LARGE,
+    GPU_INVALID_CLUSTER,
     GPU_NOT_SUPPORTED, /* the machine or the divergence model refuses the kernel */
     GPU_ILLEGAL_ADDRESS,
     GPU_MISALIGNED_ADDRESS,
@@ -266,6 +267,11 @@ const char *gpu_kernel_name(const struct gpu_kernel *kernel);
 const struct ptx_function *gpu_kernel_function(const struct gpu_kernel *kernel);
 const struct exec_program *gpu_kernel_program(const struct gpu_kernel *kernel);
 /* The most dynamic shared memory that a launch of the kernel may ask for; at first as much as a block may have. */
+/* Whether clusters of more than 8 blocks, which are not portable, are allowed. */
+bool gpu_kernel_allows_any_cluster(const struct gpu_kernel *kernel);
+void gpu_kernel_allow_any_cluster(struct gpu_kernel *kernel, bool is_allowed);
+/* Returns how many clusters of the shape the device holds at once. */
+uint32_t gpu_kernel_clusters(const struct gpu *gpu, const struct gpu_kernel *kernel, const struct exec_shape *shape);
 uint32_t gpu_kernel_most_dynamic_shared(const struct gpu_kernel *kernel);
 void gpu_kernel_set_most_dynamic_shared(struct gpu_kernel *kernel, uint32_t bytes);
 /* Returns the number of blocks of this shape that fit on one SM at once. */

@@ -183,7 +183,21 @@ static bool run_or_replay(struct gpu *gpu, const struct gpu_launch *launch, stru
     return is_done;
 }
 
-bool gpu_launch(struct gpu *gpu, const struct gpu_launch *launch, struct gpu_error *error) {
+/* Adds the kernel's own cluster to the launch. */
+static struct gpu_launch with_cluster(const struct gpu_launch *launch) {
+    const struct ptx_function *function = launch->kernel->function;
+    struct gpu_launch complete = *launch;
+    for (int i = 0; i < 3 && function->cluster[0]; i++) {
+        if (!launch->shape.cluster[0])
+            complete.shape.cluster[i] = function->cluster[i];
+        if (function->blocks_are_clusters)
+            complete.shape.grid[i] *= function->cluster[i];
+    }
+    return complete;
+}
+
+bool gpu_launch(struct gpu *gpu, const struct gpu_launch *given, struct gpu_error *error) {
+    const struct gpu_launch complete = with_cluster(given), *launch = &complete;
     bool is_on_timeline = gpu->timeline && !gpu->n_nested;
     if (!gpu->n_nested)
         gpu->stream = launch->stream;

@@ -72,12 +72,12 @@ static void launches_that_need_more_than_the_device_has_are_refused(void **state
     (void)state;
     struct bench bench;
     load(&bench, HEAD ".visible .entry k()\n{ ret; }\n");
-    bench.launch.shape = (struct exec_shape){{31, 1, 1}, {1024, 1, 1}, 0, true};
+    bench.launch.shape = (struct exec_shape){.grid = {31, 1, 1}, .block = {1024, 1, 1}, .is_cooperative = true};
     expect_failure(&bench, GPU_COOPERATIVE_TOO_LARGE, "a cooperative launch of 31 blocks; 30 fit at once");
     bench.launch.shape.grid[0] = 30;
     assert_true(gpu_launch(bench.gpu, &bench.launch, &bench.error));
     gpu_kernel_set_most_dynamic_shared(bench.launch.kernel, 1000);
-    bench.launch.shape = (struct exec_shape){{1, 1, 1}, {32, 1, 1}, 1001, false};
+    bench.launch.shape = (struct exec_shape){.grid = {1, 1, 1}, .block = {32, 1, 1}, .dynamic_shared_bytes = 1001};
     expect_failure(&bench, GPU_INVALID_VALUE, "1001 bytes of dynamic shared memory; at most 1000");
     bench.launch.shape.dynamic_shared_bytes = 1000;
     assert_true(gpu_launch(bench.gpu, &bench.launch, &bench.error));

@@ -252,6 +252,12 @@ const char *gpu_kernel_name(const struct gpu_kernel *kernel) { return kernel->fu
 const struct ptx_function *gpu_kernel_function(const struct gpu_kernel *kernel) { return kernel->function; }
 const struct exec_program *gpu_kernel_program(const struct gpu_kernel *kernel) { return kernel->program; }
 
+bool gpu_kernel_allows_any_cluster(const struct gpu_kernel *kernel) { return kernel->allows_any_cluster; }
+
+void gpu_kernel_allow_any_cluster(struct gpu_kernel *kernel, bool is_allowed) {
+    kernel->allows_any_cluster = is_allowed;
+}
+
 uint32_t gpu_kernel_most_dynamic_shared(const struct gpu_kernel *kernel) { return kernel->most_dynamic_shared_bytes; }
 
 void gpu_kernel_set_most_dynamic_shared(struct gpu_kernel *kernel, uint32_t bytes) {

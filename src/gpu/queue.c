@@ -102,9 +102,14 @@ static bool calls_device_runtime(const struct exec_program *program) {
     return false;
 }
 
+/* Clusters of several blocks take SMs of one GPC at once. */
+static bool has_clusters(const struct gpu_launch *launch) {
+    return launch->shape.cluster[0] || launch->kernel->function->cluster[0];
+}
+
 bool gpu_may_run_together(const struct gpu *gpu, const struct gpu_launch *launch) {
-    return gpu_runs_together(gpu) && !launch->shape.is_cooperative && !(gpu->timed && launch->is_untimed) &&
-           !calls_device_runtime(launch->kernel->program);
+    return gpu_runs_together(gpu) && !launch->shape.is_cooperative && !has_clusters(launch) &&
+           !(gpu->timed && launch->is_untimed) && !calls_device_runtime(launch->kernel->program);
 }
 
 uint64_t gpu_queue_shared_bytes(const struct gpu *gpu, const struct gpu_launch *launch) {

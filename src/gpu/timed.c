@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "config/config.h"
+#include "config/occupancy.h"
 #include "exec/profile.h"
 #include "gpu/engine.h"
 
@@ -42,6 +43,7 @@ static void has_room(void *user, uint32_t sm) {
 
 static bool pull_block(void *user, uint32_t sm, uint64_t cycle);
 static void block_ended(void *user, uint32_t sm);
+static void cluster_ended(void *user, struct exec_cluster *cluster);
 
 static bool choose_policies(struct gpu_timed *timed, char *error, size_t size) {
     const struct config_machine *machine = &timed->machine;
@@ -99,7 +101,7 @@ static void build(struct gpu_timed *timed) {
         .divergence = timed->divergence,
         .divergence_options = timed->divergence_options,
         .divergence_chip = timed->divergence_chip,
-        .dispatcher = {pull_block, block_ended, wake_sm, has_room, timed},
+        .dispatcher = {pull_block, block_ended, wake_sm, has_room, timed, cluster_ended},
         .mem = timed->mem,
         .calls = &timed->calls,
         .observer = timed->trace ? gpu_trace_observer(timed->trace) : NULL,
@@ -264,6 +266,71 @@ static bool start_block(struct gpu_run *run, uint32_t i, uint64_t cycle) {
     return true;
 }
 
+/* --- clusters --- */
+
+/* Chooses different SMs for the blocks of a cluster, in the GPC of this SM: those with the most room, of these the
+ * first. Returns false if the cluster does not fit. The H200 never puts two blocks of a cluster on one SM
+ * (bench/hardware/places.cu). */
+static bool choose_sms(const struct gpu_run *run, uint32_t sm, uint32_t sms[EXEC_MAX_CLUSTER]) {
+    const struct gpu_timed *timed = run->timed;
+    uint32_t first, last = config_gpc(&timed->machine, sm, &first), n = exec_shape_cluster(&run->grid->shape);
+    last += first;
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t best = UINT32_MAX, most = 0;
+        for (uint32_t i = first; i < last; i++) {
+            bool is_taken = false;
+            for (uint32_t j = 0; j < k; j++)
+                is_taken |= sms[j] == i;
+            uint32_t room =
+                sm_has_room(timed->sm[i]) ? sm_most_blocks(timed->sm[i]) - sm_count_blocks(timed->sm[i]) : 0;
+            if (!is_taken && room > most) {
+                most = room;
+                best = i;
+            }
+        }
+        if (best == UINT32_MAX)
+            return false;
+        sms[k] = best;
+    }
+    return true;
+}
+
+/* Starts the next cluster on the GPC of the SM, if it fits there. */
+static bool start_cluster(struct gpu_run *run, uint32_t sm, uint64_t cycle) {
+    struct gpu_timed *timed = run->timed;
+    uint32_t n = exec_shape_cluster(&run->grid->shape), sms[EXEC_MAX_CLUSTER];
+    if (run->next_block == run->n_blocks || !choose_sms(run, sm, sms))
+        return false;
+    struct exec_cluster *cluster = base_allocate(1, sizeof *cluster);
+    uint64_t start = 0, number = run->next_block / n;
+    for (uint32_t i = 0; i < n; i++)
+        start = gpu_start_of_block(&timed->machine.launch, &run->next_start, run->first_cycle, cycle);
+    cluster->n_blocks = n;
+    for (uint32_t rank = 0; rank < n; rank++) {
+        uint32_t block = exec_cluster_block(&run->grid->shape, number, rank);
+        uint64_t came = sm_start_block_in(timed->sm[sms[rank]], cluster, rank, block, start, cycle);
+        gpu_wake_by(&timed->unit[sms[rank]], came + 1);
+    }
+    run->next_block += n;
+    return true;
+}
+
+/* Starts clusters while they fit, one on each GPC in turn. */
+static void fill_clusters(struct gpu_run *run) {
+    const struct config_machine *machine = &run->timed->machine;
+    bool has_started = true;
+    while (has_started) {
+        has_started = false;
+        for (uint32_t sm = 0, first; sm < machine->sm.count; sm += config_gpc(machine, sm, &first))
+            has_started |= start_cluster(run, sm, run->timed->cycle);
+    }
+}
+
+static void cluster_ended(void *user, struct exec_cluster *cluster) {
+    (void)user;
+    free(cluster);
+}
+
 void gpu_start_blocks(struct gpu_run *run, uint32_t i, uint64_t cycle) {
     if (run->together) {
         gpu_take_parts_turn(run, i, cycle);
@@ -286,6 +353,10 @@ static void fill(struct gpu_run *run) {
     if (timed->divergence->chip) {
         for (uint32_t i = 0; i < timed->machine.sm.count; i++)
             sm_pull(timed->sm[i], timed->cycle);
+        return;
+    }
+    if (exec_shape_cluster(&run->grid->shape) > 1) {
+        fill_clusters(run);
         return;
     }
     bool has_started = true;
@@ -371,6 +442,16 @@ bool gpu_timed_accepts(const struct gpu_timed *timed, const struct exec_program 
         return true;
     error->status = GPU_NOT_SUPPORTED;
     snprintf(error->message, sizeof error->message, "kernel '%s': %s", program->name, refusal);
+    return false;
+}
+
+bool gpu_timed_runs_clusters(const struct gpu_timed *timed, const char *kernel, struct gpu_error *error) {
+    if (timed->divergence->release)
+        return true;
+    error->status = GPU_NOT_SUPPORTED;
+    snprintf(error->message, sizeof error->message,
+             "kernel '%s': model '%s' runs no clusters of several blocks: use another model", kernel,
+             timed->divergence->name);
     return false;
 }
 

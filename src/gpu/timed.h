@@ -28,6 +28,8 @@ uint64_t gpu_timed_shift(const struct gpu_timed *timed);
 /* Shows work of the timeline in --trace. `name` of a kernel. */
 void gpu_timed_note_work(struct gpu_timed *timed, const struct gpu_work *work, const char *name);
 uint64_t gpu_timed_ns(const struct gpu_timed *timed); /* simulated time since the start */
+/* Sets error if the divergence model runs no clusters of several blocks. */
+bool gpu_timed_runs_clusters(const struct gpu_timed *timed, const char *kernel, struct gpu_error *error);
 /* Returns false, with the error set, if the divergence model refuses the program. */
 bool gpu_timed_accepts(const struct gpu_timed *timed, const struct exec_program *program, struct gpu_error *error);
 /* Fills the record's counters, histogram and series. */

@@ -38,7 +38,8 @@ enum isa_atomic {
     ISA_ATOMIC_PLAIN,
     ISA_ATOMIC_SLOW,     /* on floating-point numbers: an address takes the L2 twice as long (red_add_f32) */
     ISA_ATOMIC_RETRIED,  /* shared memory has it as a loop of compare-and-swap */
-    ISA_ATOMIC_COUNTING, /* adds 1 in shared memory, and no one reads the result: lanes of an address go together */
+    ISA_ATOMIC_COUNTING, /* adds 1 in shared memory, and no one reads the result, or waits for an mbarrier: lanes of an
+                            address go together */
     ISA_ATOMIC_JOINED,   /* on one address for the whole warp: one lane accesses memory for all (joined_*) */
 };
 

@@ -222,7 +222,8 @@ struct ptx_function {
     struct ptx_instruction *instruction;
     uint32_t n_instructions;
     uint32_t max_threads[3], required_threads[3]; /* .maxntid, .reqntid; 0 when absent */
-    uint32_t cluster[3];                          /* .reqnctapercluster: blocks; 0 when absent */
+    uint32_t cluster[3], max_cluster_rank;        /* .reqnctapercluster, .maxclusterrank: blocks; 0 when absent */
+    bool blocks_are_clusters;                     /* .blocksareclusters: a launch's grid is one of clusters */
     uint32_t min_blocks_per_sm, max_registers;
     uint32_t machine_registers; /* that a compiler gives to each thread; 0: not known */
     const char **pragma;

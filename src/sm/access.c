@@ -64,6 +64,16 @@ static void access_shared(struct sm *sm, uint32_t s, uint32_t pc, uint32_t mask,
     uint32_t occupancy = sm_occupancy_cycles(sm, timing, mask);
     uint64_t extra = passes > occupancy ? passes : occupancy;
     uint64_t ready = cycle + sm->machine->shared.latency_cycles + extra - occupancy;
+    uint32_t others = sm->has_clusters ? sm_cluster_lanes(sm, mask) : 0;
+    if (others) {
+        uint64_t sent;
+        ready = sm_cluster_access(sm, others, bytes, timing, cycle, &sent);
+        sent = sm_has_result(timing) || sent < cycle + occupancy ? cycle + occupancy : sent;
+        sm_units_occupy(&sm->units, SM_UNIT_LDST, 0, sent); /* the network holds up what waits for no result */
+        sm_set_destinations(sm, s, timing, mask, ready);
+        slot->result_ready = ready > slot->result_ready ? ready : slot->result_ready;
+        return;
+    }
     if (timing->atomic_kind == ISA_ATOMIC_RETRIED) { /* each round, one lane of a bank succeeds */
         extra = (uint64_t)passes * sm->machine->serial_atomics.retry_busy_cycles;
         ready = cycle + (uint64_t)passes * sm->machine->serial_atomics.retry_cycles;
@@ -178,7 +188,7 @@ static void access_memory(struct sm *sm, uint32_t s, const struct divergence_bun
         bytes = bytes < 4 ? bytes : 4; /* wider accesses touch a word in each of several lines: counted as the first */
     }
     start_request(sm, request, s, bundle, mask, cycle);
-    if (timing->copies == SM_COPIES_NONE)
+    if (timing->copies == SM_COPIES_NONE || timing->copies == SM_COPIES_SIGNAL)
         coalesce(sm, timing, address, mask, bytes, request);
     else
         request->lanes = mask = sm_copies_issue(sm, bundle, request, cycle);

@@ -34,6 +34,7 @@ static uint32_t warps_that_fit(const struct sm *sm, const struct config_capacity
 void sm_blocks_begin(struct sm *sm) {
     const struct config_capacity capacity = config_capacity_of(sm->machine);
     sm->blocks.most = blocks_that_fit(&capacity, sm->grid);
+    sm->has_clusters = exec_shape_cluster(&sm->grid->shape) > 1;
     sm->slots.n_usable = sm->slots.n;
     if (sm->divergence->chip)
         sm->slots.n_usable = least(sm->slots.n, warps_that_fit(sm, &capacity));
@@ -43,6 +44,8 @@ static void free_place(struct sm *sm, uint32_t i) {
     struct sm_resident *resident = sm->blocks.place[i];
     if (!resident)
         return;
+    if (resident->block.cta->block.cluster) /* the launch has failed */
+        sm_cluster_leave(sm, resident->block.cta);
     if (sm->divergence->free_block)
         sm->divergence->free_block(sm->model, resident->block.state);
     exec_cta_free(resident->block.cta);
@@ -94,6 +97,7 @@ static struct sm_resident *free_resident(struct sm *sm) {
     resident->grid = (uint8_t)sm->grids.current;
     resident->block.cta = exec_cta_new(sm->grid);
     resident->block.cta->owner = &resident->block;
+    resident->sm = sm;
     resident->block.slot = number % SCHED_MAX_SLOTS;
     resident->block.cta->first_row = first_row_of(sm, number);
     if (sm->divergence->new_block)
@@ -106,6 +110,8 @@ void sm_start_block(struct sm *sm, uint32_t block, uint64_t cycle) {
         sm_catch_up(sm, cycle - 1);
     struct sm_resident *resident = free_resident(sm);
     exec_cta_start(resident->block.cta, block, sm->index);
+    if (sm->blocks.cluster)
+        exec_cta_join(resident->block.cta, sm->blocks.cluster, sm->blocks.rank);
     resident->is_in_flight = true;
     resident->first_cycle = cycle + 1 > sm->blocks.start ? cycle + 1 : sm->blocks.start;
     sm->last_change = cycle;
@@ -125,6 +131,17 @@ void sm_start_block_at(struct sm *sm, uint32_t block, uint64_t start, uint64_t c
     sm->blocks.start = 0;
 }
 
+uint64_t sm_start_block_in(struct sm *sm, struct exec_cluster *cluster, uint32_t rank, uint32_t block, uint64_t start,
+                           uint64_t cycle) {
+    cycle = sm->last_cycle > cycle ? sm->last_cycle : cycle;
+    cycle = sm->turn.cycle > cycle ? sm->turn.cycle : cycle;
+    sm->blocks.cluster = cluster;
+    sm->blocks.rank = rank;
+    sm_start_block_at(sm, block, start > cycle ? start : cycle, cycle);
+    sm->blocks.cluster = NULL;
+    return cycle;
+}
+
 void sm_pull(struct sm *sm, uint64_t cycle) { sm->divergence->refill(sm->model, cycle); }
 
 /* Another SM may end the block (odgs), when this one's own cycle is an older one. */
@@ -137,6 +154,8 @@ void sm_end_block(struct sm *sm, struct divergence_block *block) {
         sm->observer->block(sm->observer->user,
                             &(struct sm_block_span){sm->index, block->cta->block.index, resident->first_cycle,
                                                     last + 1 - resident->first_cycle});
+    if (block->cta->block.cluster)
+        sm_cluster_leave(sm, block->cta);
     resident->is_in_flight = false;
     if (sm->has_several_grids)
         sm_grids_end_block(sm, resident->grid);

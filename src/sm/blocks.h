@@ -9,7 +9,8 @@
 struct sm_resident {
     struct divergence_block block; /* first member: the model hands it back */
     bool is_in_flight;
-    uint8_t grid;         /* its grid, if there are several (grids.h) */
+    uint8_t grid; /* its grid, if there are several (grids.h) */
+    struct sm *sm;
     uint64_t first_cycle; /* from which on its groups may issue */
 };
 
@@ -17,7 +18,9 @@ struct sm_blocks {
     struct sm_resident **place; /* NULL: its grid has ended */
     uint32_t n_places, n;
     uint32_t most;  /* blocks that fit */
-    uint64_t start; /* groups of a starting block do not issue before this cycle */
+    uint64_t start; /* groups of a starting block, or of one that is released, do not issue before this cycle */
+    struct exec_cluster *cluster; /* of a starting block; NULL: none, or one block */
+    uint32_t rank;
 };
 
 /* Before a grid: determines how many blocks, and how many groups of models that pull blocks, fit. */

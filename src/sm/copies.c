@@ -44,7 +44,7 @@ static bool has_copies(const struct sm_program *program) {
 }
 
 void sm_copies_begin(struct sm *sm) {
-    if (!has_copies(sm->program))
+    if (!has_copies(sm->program) && exec_shape_cluster(&sm->grid->shape) <= 1)
         return;
     struct sm_copies *copies = &sm->copies;
     copies->n_copies = 2 * sm->ldst.n_requests; /* those in flight, and some whose data still moves from the L1 */
@@ -184,6 +184,15 @@ void sm_copies_spread(struct sm *sm, uint32_t number) {
         queue_bulk(sm, more);
         copy->n_requests++;
     }
+}
+
+void sm_copies_signal(struct sm *sm, const struct exec_block *block, uint32_t mbarrier, uint64_t ready,
+                      uint64_t cycle) {
+    struct sm_copy *copy = &sm->copies.copy[take_copy(&sm->copies, cycle)];
+    *copy = (struct sm_copy){.state = COPY_ARRIVED, .lanes = 1, .ready = ready};
+    copy->block[0] = block;
+    copy->group[0] = SM_NO_GROUP;
+    copy->mbarrier[0] = mbarrier;
 }
 
 /* --- waits --- */

@@ -35,5 +35,7 @@ bool sm_copies_finish(struct sm *sm, struct sm_request *request, uint64_t cycle)
 /* Returns the request of the first bulk copy in the queue. pop() removes it. */
 uint32_t sm_copies_first(const struct sm *sm);
 void sm_copies_pop(struct sm *sm);
+/* An mbarrier of the block is signalled, by another SM: waits for this phase end no earlier than `ready`. */
+void sm_copies_signal(struct sm *sm, const struct exec_block *block, uint32_t mbarrier, uint64_t ready, uint64_t cycle);
 /* Forgets the waits of a group that has left the slot. */
 void sm_copies_forget(struct sm *sm, uint32_t slot);

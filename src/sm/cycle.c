@@ -106,7 +106,10 @@ static bool must_wait(const struct sm *sm, uint32_t s, enum sm_freedom freedom) 
     const struct divergence_group *group = sm->slots.slot[s].group;
     if (freedom == SM_APART) {
         const struct sm_timing *timing = &sm->program->timing[group->pc];
-        return timing->needs_turn || (timing->reads_memory && exec_stores_are_pending(sm->cx.stores));
+        return timing->needs_turn || (timing->reads_memory && exec_stores_are_pending(sm->cx.stores)) ||
+               (sm->has_clusters &&
+                (sm_cluster_is_seen(sm, group) ||
+                 (sm->program->exec->code[group->pc].kind == EXEC_KIND_EXIT && may_end_block(group))));
     }
     if (!sched_has(&sm->slots.next_visible, s))
         return false;

@@ -60,6 +60,14 @@ static void wake(void *user, struct divergence_group *group, uint64_t cycle) {
         sm_observe_wake(sm, (uint32_t)group->slot);
     if (sm->lanes.ready)
         sm_lanes_changed(sm, (uint32_t)group->slot);
+    if (sm->blocks.start) { /* the barrier of a cluster releases the block */
+        struct sm_slot *slot = &sm->slots.slot[group->slot];
+        if (slot->fetch_ready != SM_NEVER && slot->fetch_ready < sm->blocks.start)
+            slot->fetch_ready = sm->blocks.start;
+        sm_prepare(sm, (uint32_t)group->slot, cycle);
+        sm->dispatcher.wake(sm->dispatcher.user, sm->index, sm->blocks.start > cycle ? sm->blocks.start : cycle + 1);
+        return;
+    }
     sm_prepare(sm, (uint32_t)group->slot, cycle_before(sm, cycle));
     ask_for_tick(sm, cycle);
 }

@@ -46,6 +46,7 @@ struct sm {
     struct sm_turn turn; /* of the current cycle, or the last one */
     uint64_t model_wake; /* when refill() is due; SM_NEVER: not requested */
     bool has_freed_slot; /* refill() is due at the end of the cycle */
+    bool has_clusters;   /* the grid's clusters have several blocks */
     bool needs_prefetch; /* there are so many SMs that the host's cache does not keep this one's state: prefetch.c */
     bool prefetches;     /* needs_prefetch, and it has not been running ahead of the others */
     /* checks: for tests. is_watched: checks, an observer, or the grid records the execution of its threads or lines. */
@@ -93,6 +94,10 @@ struct sm {
     struct sm_grids grids;
     uint64_t empty_before;  /* stall_empty when the grid began */
     uint64_t empty_arrived; /* stall_empty when a group last came to the empty SM; SM_NEVER: none came */
+    const struct exec_cluster *left_cluster; /* that a block has just left and others have not; NULL: none */
+    struct {
+        double next, next_request; /* cycle in which the port, and its own requests, take the next access */
+    } network;                     /* to other SMs: cluster.c */
     uint64_t fault_pc;
     struct exec_row *fault_row;
     char broken[160]; /* the finding of a check; empty: none */
@@ -164,6 +169,23 @@ static inline struct sm_hot *sm_hot_at(struct sm *sm, uint32_t pc) {
         sm_make_hot(sm);
     return &sm->hot[pc];
 }
+
+/* cluster.c: clusters of several blocks. */
+/* Returns whether the group's next instruction may be seen by other blocks of its cluster, or may see them. */
+bool sm_cluster_is_seen(const struct sm *sm, const struct divergence_group *group);
+/* A thread of the block has arrived at the barrier of its cluster, or ended, at pc: releases the cluster's threads if
+ * it was the last one. */
+void sm_cluster_changed(struct sm *sm, const struct exec_cta *cta, uint32_t pc, uint64_t cycle);
+/* The block has ended; sm_cluster_changed() follows. */
+void sm_cluster_leave(struct sm *sm, struct exec_cta *cta);
+/* Times an access to the shared memory of other blocks: the lanes in `mask` have addresses there. Returns the cycle in
+ * which its result is ready, and sets *sent to that in which its last byte has left. */
+uint64_t sm_cluster_access(struct sm *sm, uint32_t mask, uint32_t bytes, const struct sm_timing *timing, uint64_t cycle,
+                           uint64_t *sent);
+/* Returns the lanes whose last access was to the shared memory of other blocks. */
+uint32_t sm_cluster_lanes(const struct sm *sm, uint32_t mask);
+/* An arrival of these lanes at mbarriers of other blocks, which see it later. */
+void sm_cluster_signal(struct sm *sm, uint32_t pc, uint32_t mask, uint64_t cycle);
 
 /* prepare.c */
 /* Finds the group's next instruction and the cycle from which it may issue, after `cycle`. */

@@ -110,6 +110,8 @@ static void follow_up(struct sm *sm, uint32_t s, const struct divergence_bundle 
         sm_copies_follow(sm, s, bundle, cycle);
     if (sm->program->timing[bundle->pc].copies >= SM_PRODUCTS_FENCE && !sm_has_fault(sm))
         sm_products_follow(sm, s, bundle, cycle);
+    if (sm->has_clusters && sm->program->timing[bundle->pc].copies == SM_COPIES_SIGNAL && !sm_has_fault(sm))
+        sm_cluster_signal(sm, bundle->pc, bundle->mask, cycle);
     sm->cx.has_changed = false;
     if (sm->program->exec->code[bundle->pc].opcode == PTX_OP_PROGRESS)
         show_progress(sm, s, bundle);
@@ -128,6 +130,19 @@ static void wait_for_call(struct sm *sm, const struct divergence_group *group, c
         slot->fetch_ready = ready;
 }
 
+/* Lets the group of a completed barrier.cluster.wait continue no earlier than the barrier says, and tells the cluster
+ * of an arrival or an end. */
+static void meet_cluster(struct sm *sm, struct divergence_group *group, const struct divergence_bundle *bundle,
+                         uint64_t cycle) {
+    const struct exec_cta *cta = group->home->cta;
+    const struct exec_insn *insn = &sm->program->exec->code[bundle->pc];
+    bool waits = insn->kind == EXEC_KIND_BARRIER && insn->barrier_mode == EXEC_BARRIER_WAIT;
+    if (!waits)
+        sm_cluster_changed(sm, cta, bundle->pc, cycle);
+    else if (group->slot >= 0 && sm->slots.slot[group->slot].fetch_ready < cta->cluster_ready)
+        sm->slots.slot[group->slot].fetch_ready = cta->cluster_ready;
+}
+
 static void call_control(struct sm *sm, struct divergence_group *group, const struct divergence_bundle *bundle,
                          uint64_t cycle) {
     enum exec_kind kind = (enum exec_kind)sm->program->exec->code[bundle->pc].kind;
@@ -144,6 +159,8 @@ static void call_control(struct sm *sm, struct divergence_group *group, const st
         set_fault(sm, bundle);
     else if (kind == EXEC_KIND_CALL_BUILTIN && sm->machine->calls.is_present)
         wait_for_call(sm, group, bundle, cycle);
+    else if (sm->has_clusters && (kind == EXEC_KIND_BARRIER || kind == EXEC_KIND_EXIT))
+        meet_cluster(sm, group, bundle, cycle);
 }
 
 static inline void execute(struct exec_context *cx, struct exec_row *row, const struct exec_insn *insn, uint32_t mask) {

@@ -176,7 +176,10 @@ uint64_t sm_last_cycle(const struct sm *sm) { return sm->last_cycle; }
 uint64_t sm_last_change(const struct sm *sm) { return sm->last_change; }
 uint32_t sm_slots(const struct sm *sm) { return sm->slots.n; }
 const struct divergence_group *sm_group(const struct sm *sm, uint32_t slot) { return sm->slots.slot[slot].group; }
-bool sm_has_accesses(const struct sm *sm, uint32_t slot) { return sm_group_has_accesses(sm, slot); }
+/* Accesses to other blocks of a cluster are results of the SM itself. */
+bool sm_has_accesses(const struct sm *sm, uint32_t slot) {
+    return sm_group_has_accesses(sm, slot) || (sm->has_clusters && sm->slots.slot[slot].result_ready > sm->last_cycle);
+}
 const char *sm_strict_scheduler(const struct sm *sm) {
     return sm->schedulers.policy.is_strict && sm->slots.n_in_state[SM_SLOT_READY] ? sm->schedulers.policy.name : NULL;
 }

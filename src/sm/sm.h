@@ -37,6 +37,7 @@ struct sm_dispatcher {
     void (*wake)(void *user, uint32_t sm, uint64_t cycle); /* the SM must be ticked in that cycle */
     void (*has_room)(void *user, uint32_t sm);             /* the policy allows more blocks now; may be NULL */
     void *user;
+    void (*cluster_ended)(void *user, struct exec_cluster *cluster); /* its last block has ended */
 };
 
 struct sm_setup {
@@ -70,6 +71,9 @@ void sm_pull(struct sm *sm, uint64_t cycle);
 /* Puts the block on the SM now. Its groups issue from cycle `start` on. */
 void sm_start_block_at(struct sm *sm, uint32_t block, uint64_t start, uint64_t cycle);
 void sm_start_block(struct sm *sm, uint32_t block, uint64_t cycle);
+/* The same for a block of a cluster. The SM may have passed this cycle. Returns the cycle in which the block came. */
+uint64_t sm_start_block_in(struct sm *sm, struct exec_cluster *cluster, uint32_t rank, uint32_t block, uint64_t start,
+                           uint64_t cycle);
 
 /* Launches that share the SMs (grids.h). After sm_begin_grid() and before its first block, sm_share_grid() makes the
  * grid number 0 of several. Others join with free numbers below SM_MOST_GRIDS, and leave when their blocks have ended.

@@ -232,9 +232,13 @@ static enum sm_copies_role role_of(const struct exec_insn *insn, const struct pt
         return role_of_wgmma(source);
     if (source && insn->opcode == PTX_OP_CP)
         return role_of_copy(insn, source);
-    bool waits = source && insn->opcode == PTX_OP_MBARRIER &&
-                 (ptx_has(source, PTX_MOD_TEST_WAIT) || ptx_has(source, PTX_MOD_TRY_WAIT));
-    return waits ? SM_COPIES_WAIT_MBARRIER : SM_COPIES_NONE;
+    if (source && insn->kind == EXEC_KIND_CONTEXT &&
+        ((insn->opcode == PTX_OP_ST || insn->opcode == PTX_OP_RED) && ptx_has(source, PTX_MOD_ASYNC)))
+        return SM_COPIES_SIGNAL;
+    if (!source || insn->opcode != PTX_OP_MBARRIER || insn->kind != EXEC_KIND_CONTEXT)
+        return SM_COPIES_NONE;
+    bool waits = ptx_has(source, PTX_MOD_TEST_WAIT) || ptx_has(source, PTX_MOD_TRY_WAIT);
+    return waits ? SM_COPIES_WAIT_MBARRIER : SM_COPIES_SIGNAL;
 }
 
 /* Source registers in one bank are read one after the other. Operand collectors keep the unit busy with other warps
@@ -260,6 +264,14 @@ static uint16_t bank_conflicts(const struct config_machine *machine, const struc
     return (uint16_t)(most - 1);
 }
 
+/* Returns whether an arrival makes earlier accesses visible to the cluster: the H200 then executes a fence for the
+ * device (bench/hardware: cluster_barrier, cluster_barrier_relaxed, cluster_arrive). */
+static bool releases_to_cluster(const struct exec_insn *insn, const struct ptx_instruction *source) {
+    bool is_arrival = source && (insn->opcode == PTX_OP_BARRIER || insn->opcode == PTX_OP_MBARRIER) &&
+                      (ptx_has(source, PTX_MOD_ARRIVE) || ptx_has(source, PTX_MOD_ARRIVE_DROP));
+    return is_arrival && ptx_has(source, PTX_MOD_CLUSTER) && !ptx_has(source, PTX_MOD_RELAXED);
+}
+
 static void cost(const struct config_machine *machine, const struct exec_insn *insn,
                  const struct ptx_instruction *source, const struct isa_insn *lowered, struct sm_timing *timing) {
     timing->parts = lowered->parts;
@@ -269,7 +281,7 @@ static void cost(const struct config_machine *machine, const struct exec_insn *i
     timing->is_jump = !insn->guard.offset && (insn->kind == EXEC_KIND_BRANCH || insn->kind == EXEC_KIND_CALL);
     timing->is_barrier = insn->kind == EXEC_KIND_BARRIER && insn->opcode != PTX_OP_WGMMA;
     timing->is_fence = insn->opcode == PTX_OP_MEMBAR || insn->opcode == PTX_OP_FENCE;
-    timing->is_device_fence = timing->is_fence && lowered->is_device_fence;
+    timing->is_device_fence = (timing->is_fence && lowered->is_device_fence) || releases_to_cluster(insn, source);
     timing->copies = (uint8_t)role_of(insn, source);
     if (exec_goes_to_memory(insn)) {
         cost_of_access(machine, insn, source, lowered, timing);

@@ -34,6 +34,7 @@ enum sm_copies_role {
     SM_COPIES_NONE,
     SM_COPIES_ELEMENTS, /* cp.async */
     SM_COPIES_BULK,     /* cp.async.bulk */
+    SM_COPIES_SIGNAL,   /* mbarrier, st.async, red.async: changes an mbarrier */
     SM_COPIES_ARRIVE,   /* cp.async.mbarrier.arrive */
     SM_COPIES_WAIT_GROUP,
     SM_COPIES_WAIT_ALL,

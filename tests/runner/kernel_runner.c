@@ -5,7 +5,8 @@
  * Every test runs in a separate process, so that a kernel that faults, prints or hangs does not affect other tests; its
  * standard output and error are collected and compared with the test's expectations. --level sets HEDDLE_HOST_LEVEL and
  * ends with status 77 when the host lacks that instruction set; --divergence times the tests on the default machine,
- * which gets a matrix unit, with that model, except those that a rule of the model refuses, on N host threads;
+ * which gets a matrix unit and clusters, with that model, except those that a rule of the model refuses, on N host
+ * threads;
  * --real-gpu skips the tests that do not apply to hardware, and the texts of errors; --check only reads the files.
  *
  * With a GPU and its driver:
@@ -240,8 +241,10 @@ static int usage(void) {
 
 static void time_on_default_machine(const char *model, const char *n_threads) {
     char config[256];
-    snprintf(config, sizeof config, "{\"machine\": \"divergence: %s\\nmatrix:\\n  rate: 256\\n\", \"threads\": %s}",
-             model, n_threads);
+    snprintf(
+        config, sizeof config,
+        "{\"machine\": \"divergence: %s\\nmatrix:\\n  rate: 256\\ncluster:\\n  present: true\\n\", \"threads\": %s}",
+        model, n_threads);
     setenv("HEDDLE_CONFIG", config, 1);
 }
 

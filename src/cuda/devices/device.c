@@ -2,11 +2,13 @@
  *
  * The machine file describes the device (its options device.*, sm.*, shared.*). Without a machine, and on the machines
  * of papers, it reports compute capability 8.0: most current programs need at least 7.5, and CUDA 13 supports nothing
- * lower. A device of 9.0 reports no clusters and no tensor maps, because Heddle lacks them. */
+ * lower. A device of 9.0 reports no tensor maps, because Heddle lacks them. */
 #include "cuda/internal.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#include "config/machine.h"
 
 static const char device_bus_id[] = "0000:01:00.0";
 static const CUuuid device_uuid = {{'H', 'e', 'd', 'd', 'l', 'e', '-', 'd', 'e', 'v', 'i', 'c', 'e', '-', '0', '0'}};

@@ -67,6 +67,11 @@ CUresult cuGraphKernelNodeSetAttribute(CUgraphNode handle, CUlaunchAttributeID a
         return CUDA_ERROR_INVALID_VALUE;
     if (attribute == CU_LAUNCH_ATTRIBUTE_COOPERATIVE)
         node->kernel.launch.shape.is_cooperative = value->cooperative != 0;
+    if (attribute == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) {
+        node->kernel.launch.shape.cluster[0] = value->clusterDim.x;
+        node->kernel.launch.shape.cluster[1] = value->clusterDim.y;
+        node->kernel.launch.shape.cluster[2] = value->clusterDim.z;
+    }
     node->attribute[attribute] = *value;
     return CUDA_SUCCESS;
 }
@@ -92,6 +97,8 @@ CUresult cuGraphKernelNodeCopyAttributes(CUgraphNode to, CUgraphNode from) {
     for (unsigned i = 0; i < CUDA_STREAM_ATTRIBUTES; i++)
         destination->attribute[i] = source->attribute[i];
     destination->kernel.launch.shape.is_cooperative = source->kernel.launch.shape.is_cooperative;
+    for (int i = 0; i < 3; i++)
+        destination->kernel.launch.shape.cluster[i] = source->kernel.launch.shape.cluster[i];
     return CUDA_SUCCESS;
 }
 

@@ -190,14 +190,18 @@ static CUresult launch(CUstream stream, CUfunction function, const struct exec_s
 CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                         unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream, void **parameters,
                         void **extra) {
-    const struct exec_shape shape = {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, false};
+    const struct exec_shape shape = {
+        .grid = {grid_x, grid_y, grid_z}, .block = {block_x, block_y, block_z}, .dynamic_shared_bytes = shared_bytes};
     return launch(stream, function, &shape, parameters, extra);
 }
 
 CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                                    unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
                                    CUstream stream, void **parameters) {
-    const struct exec_shape shape = {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, true};
+    const struct exec_shape shape = {.grid = {grid_x, grid_y, grid_z},
+                                     .block = {block_x, block_y, block_z},
+                                     .dynamic_shared_bytes = shared_bytes,
+                                     .is_cooperative = true};
     return launch(stream, function, &shape, parameters, NULL);
 }
 
@@ -212,9 +216,10 @@ static CUresult apply_attribute(const struct cuda_call *call, const CUlaunchAttr
         shape->is_cooperative = value->cooperative != 0;
         return CUDA_SUCCESS;
     case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
-        if (value->clusterDim.x == 1 && value->clusterDim.y == 1 && value->clusterDim.z == 1)
-            return CUDA_SUCCESS;
-        return cuda_refuse(call, CUDA_ERROR_INVALID_CLUSTER_SIZE, "cuLaunchKernelEx: the device has no clusters");
+        shape->cluster[0] = value->clusterDim.x;
+        shape->cluster[1] = value->clusterDim.y;
+        shape->cluster[2] = value->clusterDim.z;
+        return CUDA_SUCCESS;
     case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
         if (!value->deviceUpdatableKernelNode.deviceUpdatable)
             return CUDA_SUCCESS;

@@ -1,6 +1,8 @@
 /* Computes how many blocks of a kernel an SM holds at once, and which block size fills the SM best. */
 #include "cuda/internal.h"
 
+#include "config/machine.h"
+
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction function, int block_threads,
                                                               size_t shared_bytes, unsigned flags) {
     CUDA_ENTER(call, cuda_enter_waiting(NULL));
@@ -78,5 +80,61 @@ CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *shared_bytes, CUfunctio
             high = middle - 1;
     }
     *shared_bytes = low;
+    return CUDA_SUCCESS;
+}
+
+/* Finds the kernel's shape in the configuration of a launch. */
+static CUresult read_config(struct cuda_call *call, CUfunction function, const CUlaunchConfig *config,
+                            const struct CUfunc_st **found, struct exec_shape *shape) {
+    *found = cuda_find_function(call, function);
+    if (!*found || !config || (config->numAttrs && !config->attrs))
+        return *found ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_INVALID_HANDLE;
+    const struct ptx_function *kernel = gpu_kernel_function((*found)->kernel);
+    *shape = (struct exec_shape){.grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
+                                 .block = {config->blockDimX, config->blockDimY, config->blockDimZ},
+                                 .cluster = {kernel->cluster[0], kernel->cluster[1], kernel->cluster[2]},
+                                 .dynamic_shared_bytes = config->sharedMemBytes};
+    for (unsigned i = 0; i < config->numAttrs; i++)
+        if (config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) {
+            shape->cluster[0] = config->attrs[i].value.clusterDim.x;
+            shape->cluster[1] = config->attrs[i].value.clusterDim.y;
+            shape->cluster[2] = config->attrs[i].value.clusterDim.z;
+        }
+    return CUDA_SUCCESS;
+}
+
+static uint32_t most_blocks(const struct cuda_call *call, const struct CUfunc_st *function) {
+    const struct config_machine *machine = gpu_config(call->gpu)->machine;
+    uint32_t most = gpu_kernel_allows_any_cluster(function->kernel) ? EXEC_MAX_CLUSTER : 8;
+    return machine && machine->cluster.size < most ? machine->cluster.size : most;
+}
+
+CUresult cuOccupancyMaxActiveClusters(int *clusters, CUfunction function, const CUlaunchConfig *config) {
+    CUDA_ENTER(call, cuda_enter_context());
+    const struct CUfunc_st *found;
+    struct exec_shape shape;
+    CUresult result = read_config(&call, function, config, &found, &shape);
+    if (result != CUDA_SUCCESS || !clusters)
+        return result != CUDA_SUCCESS ? result : CUDA_ERROR_INVALID_VALUE;
+    if (exec_shape_cluster(&shape) > most_blocks(&call, found))
+        return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+    *clusters = (int)gpu_kernel_clusters(call.gpu, found->kernel, &shape);
+    return CUDA_SUCCESS;
+}
+
+/* Returns the largest cluster that fits. */
+CUresult cuOccupancyMaxPotentialClusterSize(int *size, CUfunction function, const CUlaunchConfig *config) {
+    CUDA_ENTER(call, cuda_enter_context());
+    const struct CUfunc_st *found;
+    struct exec_shape shape;
+    CUresult result = read_config(&call, function, config, &found, &shape);
+    if (result != CUDA_SUCCESS || !size)
+        return result != CUDA_SUCCESS ? result : CUDA_ERROR_INVALID_VALUE;
+    for (*size = (int)most_blocks(&call, found); *size > 0; --*size) {
+        shape.cluster[0] = (uint32_t)*size;
+        shape.cluster[1] = shape.cluster[2] = 1;
+        if (gpu_kernel_clusters(call.gpu, found->kernel, &shape))
+            break;
+    }
     return CUDA_SUCCESS;
 }

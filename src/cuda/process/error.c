@@ -55,6 +55,8 @@ CUresult cuda_result_of(enum gpu_status status) {
         return CUDA_ERROR_NOT_FOUND;
     case GPU_LAUNCH_OUT_OF_RESOURCES:
         return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+    case GPU_INVALID_CLUSTER:
+        return CUDA_ERROR_INVALID_CLUSTER_SIZE;
     case GPU_COOPERATIVE_TOO_LARGE:
         return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
     case GPU_NOT_SUPPORTED:

@@ -153,6 +153,13 @@ void divergence_converging_control(void *user, struct divergence_group *group, u
     control_other(model, warp, pc, mask, cycle);
 }
 
+void divergence_converging_release(void *user, struct divergence_block *place, uint64_t cycle) {
+    struct divergence_converging *model = user;
+    struct divergence_converging_block *block = place->state;
+    if (divergence_sync_after_exit(block->sync, model->setup.cx, place->cta))
+        set_free(model, block, NULL, cycle);
+}
+
 void divergence_converging_reached(void *user, struct divergence_group *group, uint64_t cycle) {
     struct divergence_converging *model = user;
     struct divergence_converging_warp *warp = (struct divergence_converging_warp *)group;

@@ -36,6 +36,7 @@ void divergence_converging_free_block(void *model, void *state);
 void divergence_converging_admit(void *model, struct divergence_block *block, uint64_t cycle);
 void divergence_converging_control(void *model, struct divergence_group *group, uint32_t pc, uint32_t mask,
                                    uint64_t cycle);
+void divergence_converging_release(void *user, struct divergence_block *place, uint64_t cycle);
 void divergence_converging_reached(void *model, struct divergence_group *group, uint64_t cycle);
 void divergence_converging_visit(const void *model, const struct divergence_block *block,
                                  void (*thread)(void *user, const struct divergence_group *group,

@@ -35,6 +35,8 @@ uint32_t divergence_barrier_number(const struct exec_row *row, const struct exec
 bool divergence_barrier_is_complete(const struct exec_context *cx, const struct exec_cta *cta, uint32_t number) {
     if (!cta->barrier[number].is_open)
         return false;
+    if (number == EXEC_CLUSTER_BARRIER && cta->block.cluster) /* the engine knows when other blocks have arrived */
+        return cta->is_released;
     uint32_t live[EXEC_MAX_ROWS];
     for (uint32_t i = 0; i < cta->n_rows; i++)
         live[i] = cta->row[i].live;

@@ -87,13 +87,33 @@ unsigned char *exec_global(struct exec_context *cx, uint64_t address, uint32_t b
     return (unsigned char *)(uintptr_t)(address + (uint64_t)cx->grid->memory->delta);
 }
 
+const struct exec_block *exec_shared_block(struct exec_context *cx, unsigned lane, uint64_t *offset) {
+    const struct exec_block *own = exec_row_at(cx, lane)->block;
+    uint64_t rank = *offset >> EXEC_RANK_BIT;
+    if (!rank)
+        return own;
+    uint32_t n = own->cluster ? own->cluster->n_blocks : 1;
+    const struct exec_block *block = rank == own->rank + 1 ? own
+                                     : rank <= n && n > 1  ? own->cluster->block[rank - 1]
+                                                           : NULL;
+    if (!block)
+        exec_fault_set(cx, EXEC_FAULT_SHARED_BOUNDS, lane, *offset, 0,
+                       rank <= n ? "block %u of the cluster has ended" : "rank %u; the cluster has %u blocks",
+                       (unsigned)(rank - 1), n);
+    *offset &= (1u << EXEC_RANK_BIT) - 1;
+    return block;
+}
+
 static unsigned char *shared_at(struct exec_context *cx, unsigned lane, uint64_t offset, unsigned bytes) {
+    const struct exec_block *block = exec_shared_block(cx, lane, &offset);
+    if (!block)
+        return NULL;
     if (!is_inside(offset, cx->grid->shared_bytes, bytes)) {
         exec_fault_set(cx, EXEC_FAULT_SHARED_BOUNDS, lane, offset, bytes, "the block has %u bytes of shared memory",
                        cx->grid->shared_bytes);
         return NULL;
     }
-    return exec_row_at(cx, lane)->block->shared + offset;
+    return block->shared + offset;
 }
 
 static unsigned char *local_at(struct exec_context *cx, unsigned lane, uint64_t offset, unsigned bytes) {

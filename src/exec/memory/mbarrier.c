@@ -75,6 +75,15 @@ static bool find_offset(struct exec_context *cx, unsigned lane, uint64_t *offset
     return is_shared ? true : fault(cx, lane, "an mbarrier is in shared memory");
 }
 
+/* Leaves the lane's mbarrier, at this offset of shared memory, and its phase for the timing model. Returns false after
+ * a fault. */
+static bool note(struct exec_context *cx, unsigned lane, uint64_t offset, uint32_t phase) {
+    const struct exec_block *block = exec_shared_block(cx, lane, &offset);
+    cx->async.mbarrier[lane] = (uint32_t)offset | phase;
+    cx->async.mbarrier_block[lane] = block;
+    return block;
+}
+
 /* --- changes --- */
 
 enum operation { INIT, INVALIDATE, EXPECT, COMPLETE, ARRIVE, ARRIVE_EXPECT, DROP, DROP_EXPECT };
@@ -127,7 +136,8 @@ EXEC_INLINE void change_lanes(struct exec_context *cx, const struct exec_operand
         unsigned char *place = exec_place(view.places, l);
         memcpy(&object, place, sizeof(object));
         uint64_t before = object;
-        if (!find_offset(cx, l, &offset) || !change(cx, l, operation, count ? count[l] : 1, &object))
+        if (!find_offset(cx, l, &offset) || !note(cx, l, offset, (uint32_t)(object >> 63)) ||
+            !change(cx, l, operation, count ? count[l] : 1, &object))
             return;
         memcpy(place, &object, sizeof(object));
         cx->has_changed |= object != before;
@@ -153,8 +163,7 @@ bool exec_mbarrier_complete(struct exec_context *cx, unsigned lane, uint64_t off
     if (!place)
         return false;
     memcpy(&object, place, sizeof(object));
-    cx->async.mbarrier[lane] = (uint32_t)offset | (uint32_t)(object >> 63);
-    if (!change(cx, lane, COMPLETE, bytes, &object))
+    if (!note(cx, lane, offset, (uint32_t)(object >> 63)) || !change(cx, lane, COMPLETE, bytes, &object))
         return false;
     memcpy(place, &object, sizeof(object));
     cx->has_changed = true;
@@ -179,7 +188,10 @@ EXEC_INLINE void test(struct exec_context *cx, const struct exec_operands *o, bo
             is_parity ? ((const uint32_t *)o->src[1])[l] & 1 : (uint32_t)(((const uint64_t *)o->src[1])[l] >> 63);
         bool is_complete = phase != object >> 63;
         complete |= (uint32_t)is_complete << l;
-        cx->async.mbarrier[l] = is_complete ? (uint32_t)offset | phase : EXEC_NO_MBARRIER;
+        if (!note(cx, l, offset, phase))
+            return;
+        if (!is_complete)
+            cx->async.mbarrier[l] = EXEC_NO_MBARRIER;
     }
     cx->waits |= !complete;
     exec_write_predicate(o->dst[0], complete, o->mask);
@@ -202,7 +214,8 @@ EXEC_INLINE void arrive_copies(struct exec_context *cx, const struct exec_operan
         memcpy(&object, place, sizeof(object));
         if (!find_offset(cx, l, &offset) || !is_initialised(cx, l, object))
             return;
-        cx->async.mbarrier[l] = (uint32_t)offset | (uint32_t)(object >> 63);
+        if (!note(cx, l, offset, (uint32_t)(object >> 63)))
+            return;
         if (!arrives)
             continue;
         if (!change(cx, l, ARRIVE, 1, &object))

@@ -104,32 +104,38 @@ static struct exec_operand special_operand(struct exec_linker *linker, enum ptx_
         return constant(linker, 0, PTX_WIDTH_32);
     case PTX_SPECIAL_PM_64:
         return constant(linker, 0, PTX_WIDTH_64);
-    case PTX_SPECIAL_CLUSTERID_X: /* every block is a separate cluster */
-        return BLOCK(ctaid[0], PTX_WIDTH_32);
+    case PTX_SPECIAL_CLUSTERID_X:
+        return BLOCK(clusterid[0], PTX_WIDTH_32);
     case PTX_SPECIAL_CLUSTERID_Y:
-        return BLOCK(ctaid[1], PTX_WIDTH_32);
+        return BLOCK(clusterid[1], PTX_WIDTH_32);
     case PTX_SPECIAL_CLUSTERID_Z:
-        return BLOCK(ctaid[2], PTX_WIDTH_32);
+        return BLOCK(clusterid[2], PTX_WIDTH_32);
     case PTX_SPECIAL_NCLUSTERID_X:
-        return BLOCK(nctaid[0], PTX_WIDTH_32);
+        return BLOCK(nclusterid[0], PTX_WIDTH_32);
     case PTX_SPECIAL_NCLUSTERID_Y:
-        return BLOCK(nctaid[1], PTX_WIDTH_32);
+        return BLOCK(nclusterid[1], PTX_WIDTH_32);
     case PTX_SPECIAL_NCLUSTERID_Z:
-        return BLOCK(nctaid[2], PTX_WIDTH_32);
+        return BLOCK(nclusterid[2], PTX_WIDTH_32);
     case PTX_SPECIAL_CLUSTER_NCTAID_X:
+        return BLOCK(cluster_nctaid[0], PTX_WIDTH_32);
     case PTX_SPECIAL_CLUSTER_NCTAID_Y:
+        return BLOCK(cluster_nctaid[1], PTX_WIDTH_32);
     case PTX_SPECIAL_CLUSTER_NCTAID_Z:
+        return BLOCK(cluster_nctaid[2], PTX_WIDTH_32);
     case PTX_SPECIAL_CLUSTER_NCTARANK:
-        return constant(linker, 1, PTX_WIDTH_32);
+        return BLOCK(cluster_nctarank, PTX_WIDTH_32);
     case PTX_SPECIAL_CLUSTER_CTAID_X:
+        return BLOCK(cluster_ctaid[0], PTX_WIDTH_32);
     case PTX_SPECIAL_CLUSTER_CTAID_Y:
+        return BLOCK(cluster_ctaid[1], PTX_WIDTH_32);
     case PTX_SPECIAL_CLUSTER_CTAID_Z:
+        return BLOCK(cluster_ctaid[2], PTX_WIDTH_32);
     case PTX_SPECIAL_CLUSTER_CTARANK:
-        return constant(linker, 0, PTX_WIDTH_32);
+        return BLOCK(cluster_ctarank, PTX_WIDTH_32);
     case PTX_SPECIAL_CURRENT_GRAPH_EXEC: /* no graph was launched from a kernel */
         return constant(linker, 0, PTX_WIDTH_64);
     case PTX_SPECIAL_IS_EXPLICIT_CLUSTER:
-        return constant(linker, 0, PTX_WIDTH_PRED);
+        return BLOCK(is_explicit_cluster, PTX_WIDTH_PRED);
     case PTX_SPECIAL_RESERVED_SMEM_OFFSET_BEGIN: /* the system reserves no shared memory */
     case PTX_SPECIAL_RESERVED_SMEM_OFFSET_END:
     case PTX_SPECIAL_RESERVED_SMEM_OFFSET_CAP:

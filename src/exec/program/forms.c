@@ -177,6 +177,8 @@ static void flatten_matrix(const struct ptx_instruction *insn, struct exec_flat 
 
 static void flatten(const struct ptx_function *function, const struct ptx_instruction *insn, struct exec_flat *flat) {
     static const struct ptx_operand cluster_barrier = {.kind = PTX_OPERAND_INTEGER, .value = EXEC_CLUSTER_BARRIER};
+    static const struct ptx_operand own_rank = {.kind = PTX_OPERAND_SPECIAL, .special = PTX_SPECIAL_CLUSTER_CTARANK};
+    static const struct ptx_operand n_blocks = {.kind = PTX_OPERAND_SPECIAL, .special = PTX_SPECIAL_CLUSTER_NCTARANK};
     *flat = (struct exec_flat){.imm = 0};
     if (insn->matrix) {
         flatten_matrix(insn, flat);
@@ -190,6 +192,8 @@ static void flatten(const struct ptx_function *function, const struct ptx_instru
     }
     if (insn->opcode == PTX_OP_BARRIER && ptx_has(insn, PTX_MOD_CLUSTER))
         add_source(flat, &cluster_barrier, PTX_U32, EXEC_FLAT_PLAIN);
+    if (insn->opcode == PTX_OP_MAPA || insn->opcode == PTX_OP_GETCTARANK)
+        add_source(flat, insn->opcode == PTX_OP_MAPA ? &n_blocks : &own_rank, PTX_U32, EXEC_FLAT_PLAIN);
     for (unsigned k = 0; k < insn->n_operands; k++) {
         if (insn->opcode == PTX_OP_LOP3 && k == 4)
             flat->imm = (uint32_t)insn->operand[k].value;
@@ -425,24 +429,11 @@ static void report_missing(const struct missing *missing, struct ptx_messages *m
                  missing->name, times);
 }
 
-/* Reports clusters of several blocks. */
-static unsigned report_cluster(const struct ptx_function *function, struct ptx_messages *messages) {
-    uint32_t n_blocks = function->cluster[0] * function->cluster[1] * function->cluster[2];
-    if (n_blocks <= 1)
-        return 0;
-    messages->has_lack = true;
-    ptx_error_at(messages, function->home, function->at,
-                 "'%s' needs clusters of %u blocks (.reqnctapercluster), which are not supported", function->name,
-                 n_blocks);
-    return 1;
-}
-
 unsigned exec_find_unsupported(const struct ptx_module *module, struct ptx_messages *messages) {
     struct missing *missing = NULL;
     unsigned n_missing = 0, n_found = 0;
     for (uint32_t f = 0; f < module->n_functions; f++) {
         const struct ptx_function *function = module->function[f];
-        n_found += report_cluster(function, messages);
         for (uint32_t i = 0; i < function->n_instructions; i++) {
             const struct ptx_instruction *insn = &function->instruction[i];
             struct exec_selection selection;

@@ -45,11 +45,15 @@ static bool parse_performance(struct ptx_parser *parser, struct ptx_function *fu
     if (ptx_accept_dot(parser, "reqnctapercluster"))
         return parse_dimensions3(parser, ".reqnctapercluster", function->cluster);
     if (ptx_accept_dot(parser, "maxclusterrank"))
-        return parse_one(parser, ".maxclusterrank", NULL);
+        return parse_one(parser, ".maxclusterrank", &function->max_cluster_rank);
     if (ptx_accept_dot(parser, "abi_preserve") || ptx_accept_dot(parser, "abi_preserve_control"))
         return parse_one(parser, ".abi_preserve", NULL);
-    if (ptx_accept_dot(parser, "explicitcluster") || ptx_accept_dot(parser, "blocksareclusters"))
+    if (ptx_accept_dot(parser, "explicitcluster"))
         return true;
+    if (ptx_accept_dot(parser, "blocksareclusters")) {
+        function->blocks_are_clusters = true;
+        return true;
+    }
     if (ptx_accept_dot(parser, "attribute"))
         return ptx_skip_attribute(parser, NULL);
     if (ptx_accept_dot(parser, "pragma"))

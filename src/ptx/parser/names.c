@@ -55,7 +55,7 @@ static const struct {
     {"const", PTX_SPACE_CONST},
     {"shared", PTX_SPACE_SHARED},
     {"shared::cta", PTX_SPACE_SHARED},
-    /* Without clusters a block is a cluster of one, and the cluster's shared memory is the block's own. */
+    /* An address says by itself whether it is one of another block. */
     {"shared::cluster", PTX_SPACE_SHARED},
     {"local", PTX_SPACE_LOCAL},
     {"param", PTX_SPACE_PARAM},
