@@ -94,3 +94,4 @@ void bench_constants(struct bench *bench);
 void bench_waiting(struct bench *bench);
 void bench_strides(struct bench *bench);
 void bench_clusters(struct bench *bench);
+void bench_copies(struct bench *bench);

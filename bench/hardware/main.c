@@ -54,6 +54,7 @@ int main(int argc, char **argv) {
     bench_waiting(&bench);
     bench_strides(&bench);
     bench_clusters(&bench);
+    bench_copies(&bench);
 
     CHECK(cuMemFree(bench.data));
     CHECK(cuMemFree(bench.times));

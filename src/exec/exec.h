@@ -431,6 +431,16 @@ struct exec_stores;
 
 enum { EXEC_NO_MBARRIER = 0xffffffff };
 
+/* Contiguous pieces of global memory. */
+struct exec_row_of_box {
+    uint64_t address;
+    uint32_t bytes;
+};
+struct exec_rows {
+    struct exec_row_of_box *row; /* grows; whoever owns the context frees it */
+    uint32_t n, room;
+};
+
 /* What an asynchronous copy or an mbarrier instruction leaves for the timing model, per active lane. */
 struct exec_async {
     uint32_t bytes[EXEC_LANES]; /* cp: bytes read or written in global memory, from cx->address on */
@@ -439,6 +449,10 @@ struct exec_async {
      * none. */
     uint32_t mbarrier[EXEC_LANES];
     const struct exec_block *mbarrier_block[EXEC_LANES]; /* whose memory contains it */
+    uint32_t multicast[EXEC_LANES]; /* cp with .multicast::cluster: the ranks of its blocks, as a set; otherwise 0 */
+    /* Tensor copies: the rows of each lane's box that are in the tensor. */
+    struct exec_rows rows;
+    uint32_t first_row[EXEC_LANES], n_rows[EXEC_LANES];
 };
 
 /* Without cycles, a loop that waits for the clock would execute as many instructions as it should wait cycles. If one

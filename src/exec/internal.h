@@ -100,6 +100,16 @@ unsigned char *exec_range_at(struct exec_context *cx, unsigned lane, enum ptx_sp
  * block; NULL after a fault if there is no such block. */
 const struct exec_block *exec_shared_block(struct exec_context *cx, unsigned lane, uint64_t *offset);
 
+/* Returns the address of the same place in the memory of another block of the cluster. */
+static inline uint64_t exec_of_rank(uint64_t offset, uint32_t rank) {
+    return (offset & ((1u << EXEC_RANK_BIT) - 1)) | (uint64_t)(rank + 1) << EXEC_RANK_BIT;
+}
+/* copy.c: checks the blocks of a copy with .multicast::cluster, and leaves them for the timing model. Returns false
+ * after a fault. */
+bool exec_multicast_start(struct exec_context *cx, unsigned lane, uint32_t mask);
+/* tensor.c */
+void exec_rows_add(struct exec_rows *rows, uint64_t address, uint32_t bytes);
+
 /* Returns the space of a generic address (SHARED, LOCAL, PARAM or GLOBAL) and sets *offset to the address in it. */
 static inline enum ptx_space exec_generic_space(uint64_t address, uint64_t *offset) {
     *offset = address & (EXEC_WINDOW_BYTES - 1);

@@ -470,6 +470,7 @@ void gpu_engine_free(struct gpu_engine *engine) {
         free_resident(engine, engine->resident[i]);
     }
     free(engine->resident);
+    free(engine->cx.async.rows.row);
     free(engine);
 }
 

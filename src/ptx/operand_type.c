@@ -127,6 +127,8 @@ static enum ptx_type mbarrier_type(const struct ptx_instruction *insn, unsigned 
 
 static enum ptx_type async_type(const struct ptx_instruction *insn, unsigned k) {
     switch (insn->opcode) {
+    case PTX_OP_TENSORMAP:
+        return insn->type[0];
     case PTX_OP_MBARRIER:
         return mbarrier_type(insn, k);
     case PTX_OP_CREATEPOLICY: /* policy, fraction; policy, [address], size, size; policy, property */

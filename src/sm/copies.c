@@ -34,6 +34,10 @@ struct sm_copy {
     uint32_t mbarrier[EXEC_LANES];              /* EXEC_NO_MBARRIER: none yet */
     uint32_t left;                              /* bulk: lanes whose lines have not all been requested, */
     uint64_t next[EXEC_LANES], end[EXEC_LANES]; /* and the addresses of the rest */
+    /* Tensor copies: the rows of the boxes, of which `row_at` to `row_end` are left for a lane after the one from next
+     * to end. */
+    struct exec_rows rows;
+    uint32_t row_at[EXEC_LANES], row_end[EXEC_LANES];
 };
 
 static bool has_copies(const struct sm_program *program) {
@@ -69,6 +73,8 @@ void sm_copies_end(struct sm *sm) {
     for (uint32_t i = 0; i < sm->ldst.n_requests; i++)
         if (sm->ldst.request[i].is_copy)
             sm->ldst.request[i].copy = SM_NO_COPY;
+    for (uint32_t i = 0; i < copies->n_used; i++)
+        free(copies->copy[i].rows.row);
     free(copies->copy);
     free(copies->awaited);
     free(copies->queue);
@@ -95,6 +101,16 @@ static uint32_t take_copy(struct sm_copies *copies, uint64_t cycle) {
     return best;
 }
 
+/* Goes on with the next row of the lane's box. Returns false if there is none. */
+static bool next_row(struct sm_copy *copy, uint32_t lane) {
+    if (copy->row_at[lane] == copy->row_end[lane])
+        return false;
+    const struct exec_row_of_box *row = &copy->rows.row[copy->row_at[lane]++];
+    copy->next[lane] = row->address;
+    copy->end[lane] = row->address + row->bytes;
+    return true;
+}
+
 /* Fills the request with the next lines of a bulk copy. */
 static void request_lines(const struct sm *sm, struct sm_copy *copy, struct sm_request *request) {
     const uint64_t line_bytes = sm->machine->l1.cache.line_bytes;
@@ -106,7 +122,7 @@ static void request_lines(const struct sm *sm, struct sm_copy *copy, struct sm_r
         request->transaction[request->n_transactions++] =
             (struct mem_transaction){.line = line, .lanes = 1u << lane, .bytes = (uint32_t)(end - copy->next[lane])};
         copy->next[lane] = end;
-        if (end == copy->end[lane])
+        if (end == copy->end[lane] && !next_row(copy, lane))
             copy->left &= ~(1u << lane);
     }
 }
@@ -143,6 +159,25 @@ static void start_copy(const struct sm *sm, struct sm_copy *copy, uint32_t lanes
         copy->mbarrier[l] = has_mbarrier ? sm->cx.async.mbarrier[l] : EXEC_NO_MBARRIER;
         copy->next[l] = sm->cx.address[l];
         copy->end[l] = sm->cx.address[l] + sm->cx.async.bytes[l];
+        copy->row_at[l] = copy->row_end[l] = 0;
+    }
+}
+
+/* Takes the rows of a tensor copy. Lanes whose box is outside the tensor read nothing. */
+static void take_rows(struct sm *sm, struct sm_copy *copy) {
+    const struct exec_async *async = &sm->cx.async;
+    if (copy->rows.room < async->rows.n) {
+        copy->rows.row = base_grow(copy->rows.row, async->rows.n, sizeof *copy->rows.row);
+        copy->rows.room = async->rows.n;
+    }
+    for (uint32_t i = 0; i < async->rows.n; i++)
+        copy->rows.row[i] = async->rows.row[i];
+    for (uint32_t left = copy->lanes; left; left &= left - 1) {
+        uint32_t l = (uint32_t)__builtin_ctz(left);
+        copy->row_at[l] = async->first_row[l];
+        copy->row_end[l] = async->first_row[l] + async->n_rows[l];
+        if (!next_row(copy, l))
+            copy->left &= ~(1u << l);
     }
 }
 
@@ -163,6 +198,8 @@ uint32_t sm_copies_issue(struct sm *sm, const struct divergence_bundle *bundle, 
     request->is_copy = true;
     request->age = SM_NEVER; /* no group owns it */
     if (is_bulk) {
+        if (ptx_has(sm->program->exec->source[bundle->pc], PTX_MOD_TENSOR))
+            take_rows(sm, copy);
         request_lines(sm, copy, request);
         queue_bulk(sm, (uint32_t)(request - sm->ldst.request));
     } else {
@@ -189,7 +226,10 @@ void sm_copies_spread(struct sm *sm, uint32_t number) {
 void sm_copies_signal(struct sm *sm, const struct exec_block *block, uint32_t mbarrier, uint64_t ready,
                       uint64_t cycle) {
     struct sm_copy *copy = &sm->copies.copy[take_copy(&sm->copies, cycle)];
-    *copy = (struct sm_copy){.state = COPY_ARRIVED, .lanes = 1, .ready = ready};
+    copy->state = COPY_ARRIVED;
+    copy->is_bulk = false;
+    copy->lanes = 1;
+    copy->ready = ready;
     copy->block[0] = block;
     copy->group[0] = SM_NO_GROUP;
     copy->mbarrier[0] = mbarrier;

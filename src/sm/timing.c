@@ -132,7 +132,8 @@ static void cost_of_group_product(const struct ptx_instruction *insn, struct sm_
 
 static bool is_store(const struct exec_insn *insn, const struct ptx_instruction *source) {
     bool is_matrix = source && source->matrix && source->matrix->action == PTX_MATRIX_STORE;
-    return is_matrix || insn->opcode == PTX_OP_ST || insn->opcode == PTX_OP_SUST || insn->opcode == PTX_OP_COND_ACC;
+    return is_matrix || insn->opcode == PTX_OP_ST || insn->opcode == PTX_OP_SUST || insn->opcode == PTX_OP_COND_ACC ||
+           insn->opcode == PTX_OP_TENSORMAP;
 }
 
 /* Returns whether a load bypasses the L1, either because it must see stores of other SMs or because it must not change

@@ -2,7 +2,7 @@
  *
  * The machine file describes the device (its options device.*, sm.*, shared.*). Without a machine, and on the machines
  * of papers, it reports compute capability 8.0: most current programs need at least 7.5, and CUDA 13 supports nothing
- * lower. A device of 9.0 reports no tensor maps, because Heddle lacks them. */
+ * lower. */
 #include "cuda/internal.h"
 
 #include <stdio.h>

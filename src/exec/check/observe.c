@@ -241,6 +241,25 @@ static void copy_bulk(struct exec_context *cx, const struct exec_operands *o) {
     }
 }
 
+/* Tensor copies: the rows in global memory, and the box in shared memory as if it were dense. */
+static void copy_tensor(struct exec_context *cx, const struct exec_operands *o) {
+    if (!execute(cx, o))
+        return;
+    bool is_load = ptx_has(source_of(cx), PTX_MOD_MBARRIER_COMPLETE_TX);
+    EXEC_FOR_ACTIVE(l, o->mask) {
+        uint64_t shared = exec_based_address(cx, o, 0, l);
+        for (uint32_t i = 0; i < cx->async.n_rows[l]; i++) {
+            const struct exec_row_of_box *row = &cx->async.rows.row[cx->async.first_row[l] + i];
+            if (is_load)
+                read_global(cx, l, row->address, row->bytes);
+            else
+                write_global(cx, row->address, row->bytes);
+        }
+        if (is_load)
+            write_bulk(cx, l, EXEC_TOUCH_WRITE, shared, cx->async.bytes[l], exec_based_address(cx, o, 3, l));
+    }
+}
+
 /* st.async and red.async: the mbarrier comes after the values. */
 static void store_async(struct exec_context *cx, const struct exec_operands *o) {
     if (!execute(cx, o))
@@ -334,6 +353,8 @@ static exec_act_fn *select_copy(const struct ptx_instruction *insn) {
         return is_bulk ? NULL : commit;
     if (ptx_has(insn, PTX_MOD_WAIT_GROUP) || ptx_has(insn, PTX_MOD_WAIT_ALL))
         return is_bulk ? NULL : wait;
+    if (ptx_has(insn, PTX_MOD_TENSOR))
+        return copy_tensor;
     return is_bulk ? copy_bulk : copy_elements;
 }
 

@@ -129,6 +129,23 @@ uint32_t exec_combination_of(const struct ptx_instruction *insn) {
     return EXEC_NO_COMBINATION;
 }
 
+exec_combine_fn *exec_combine_tensor(enum ptx_modifier operation, unsigned type) {
+    static const enum ptx_type types[] = {PTX_NO_TYPE, PTX_NO_TYPE, PTX_U32, PTX_S32,  PTX_U64, PTX_S64,
+                                          PTX_F16,     PTX_F32,     PTX_F64, PTX_BF16, PTX_F32};
+    bool is_bits = operation == PTX_MOD_AND || operation == PTX_MOD_OR || operation == PTX_MOD_XOR;
+    enum ptx_type wanted = type < sizeof types / sizeof *types ? types[type] : PTX_NO_TYPE;
+    if (operation == PTX_MOD_ADD && wanted == PTX_F32)
+        return type == 10 ? add_float : add_float_in_bulk; /* 10: EXEC_TENSOR_F32_FTZ */
+    if (is_bits)
+        wanted = ptx_type_bits(wanted) == 64 ? PTX_B64 : ptx_type_bits(wanted) == 32 ? PTX_B32 : PTX_NO_TYPE;
+    if (operation == PTX_MOD_ADD && wanted == PTX_S64)
+        wanted = PTX_U64;
+    for (uint32_t k = 1; k < sizeof combinations / sizeof *combinations && wanted != PTX_NO_TYPE; k++)
+        if (combinations[k].operation == operation && combinations[k].type == wanted)
+            return combinations[k].combine;
+    return NULL;
+}
+
 exec_combine_fn *exec_combine(uint32_t combination) { return combinations[combination].combine; }
 
 unsigned exec_combined_bytes(uint32_t combination) { return ptx_type_bits(combinations[combination].type) / 8; }

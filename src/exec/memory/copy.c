@@ -5,9 +5,11 @@
  * destination, the source, and the bytes to read (the rest becomes zero) or a predicate that makes all of the
  * destination zero; imm is the size. Sources of cp.async.bulk: the destination, the source, the size, and the mbarrier
  * that counts the bytes. Every address is two sources, a base and its offset. cp.reduce.async.bulk combines its
- * elements with those in memory. Left out: tensor maps, copies to several blocks. */
+ * elements with those in memory. With .multicast::cluster the last source is the set of blocks that receive the data
+ * and whose mbarriers are signalled. tensor.c has the copies with tensor maps. */
 #include "exec/memory/combine.h"
 #include "exec/memory/mbarrier.h"
+#include "exec/memory/tensor.h"
 
 enum { BULK_ALIGNMENT = 16 };
 
@@ -67,6 +69,36 @@ static void reduce(const struct ends *ends, uint32_t combination) {
     }
 }
 
+bool exec_multicast_start(struct exec_context *cx, unsigned lane, uint32_t mask) {
+    const struct exec_block *own = exec_row_at(cx, lane)->block;
+    uint32_t n = own->cluster ? own->cluster->n_blocks : 1;
+    cx->async.multicast[lane] = mask;
+    if (!(mask >> n))
+        return true;
+    exec_fault_set(cx, EXEC_FAULT_SHARED_BOUNDS, lane, mask, 0, "a copy to blocks 0x%x; the cluster has %u", mask, n);
+    return false;
+}
+
+/* Copies a lane's data to several blocks, and signals their mbarriers. */
+static bool multicast(struct exec_context *cx, const struct exec_operands *o, unsigned lane, const struct ends *ends) {
+    uint32_t mask = ((const uint16_t *)o->src[7])[lane];
+    uint64_t to = exec_based_address(cx, o, 0, lane), mbarrier = exec_based_address(cx, o, 5, lane);
+    if (!exec_multicast_start(cx, lane, mask))
+        return false;
+    for (uint32_t left = mask; left; left &= left - 1) {
+        uint32_t rank = (uint32_t)__builtin_ctz(left);
+        unsigned char *place =
+            exec_range_at(cx, lane, PTX_SPACE_SHARED, exec_of_rank(to, rank), ends->bytes, BULK_ALIGNMENT, true);
+        if (!place)
+            return false;
+        if (ends->bytes)
+            memcpy(place, ends->from, ends->bytes);
+        if (!exec_mbarrier_complete(cx, lane, exec_of_rank(mbarrier, rank), ends->bytes))
+            return false;
+    }
+    return true;
+}
+
 EXEC_INLINE void copy_bulk(struct exec_context *cx, const struct exec_operands *o, enum ptx_space to,
                            enum ptx_space from) {
     struct ends ends[EXEC_LANES];
@@ -82,6 +114,7 @@ EXEC_INLINE void copy_bulk(struct exec_context *cx, const struct exec_operands *
         cx->address[l] = to == PTX_SPACE_GLOBAL ? to_address : from_address;
         cx->async.bytes[l] = is_global ? bytes : 0;
         cx->async.mbarrier[l] = EXEC_NO_MBARRIER;
+        cx->async.multicast[l] = cx->async.n_rows[l] = 0;
         ends[l] = (struct ends){.bytes = bytes};
         if (!bytes)
             continue;
@@ -91,6 +124,11 @@ EXEC_INLINE void copy_bulk(struct exec_context *cx, const struct exec_operands *
             return;
     }
     EXEC_FOR_ACTIVE(l, o->mask) {
+        if (cx->insn->n_src > 7) {
+            if (!multicast(cx, o, l, &ends[l]))
+                return;
+            continue;
+        }
         if (cx->insn->combination != EXEC_NO_COMBINATION)
             reduce(&ends[l], cx->insn->combination);
         else if (ends[l].bytes)
@@ -133,6 +171,8 @@ exec_act_fn *exec_select_copy(const struct exec_form *form) {
         return exec_select_copy_arrive(form);
     if (!is_bulk)
         return copy_elements;
+    if (ptx_has(insn, PTX_MOD_TENSOR))
+        return exec_select_tensor_copy(form);
     if (ptx_has(insn, PTX_MOD_REDUCE) && exec_combination_of(insn) == EXEC_NO_COMBINATION)
         return NULL;
     return insn->space == PTX_SPACE_GLOBAL          ? copy_bulk_out

@@ -1,6 +1,7 @@
 /* Selects the function of a memory instruction, and finds the space that it accessed. Fences and prefetches have no
  * function, because they change no value. */
 #include "exec/memory/mbarrier.h"
+#include "exec/memory/tensor.h"
 
 exec_act_fn *exec_select_memory(const struct exec_form *form) {
     switch (form->insn->opcode) {
@@ -25,6 +26,8 @@ exec_act_fn *exec_select_async(const struct exec_form *form, exec_lanes_fn **lan
     switch (form->insn->opcode) {
     case PTX_OP_CP:
         return exec_select_copy(form);
+    case PTX_OP_TENSORMAP:
+        return exec_select_tensor_map(form);
     case PTX_OP_MBARRIER:
         if (!ptx_has(form->insn, PTX_MOD_PENDING_COUNT))
             return exec_select_mbarrier(form);

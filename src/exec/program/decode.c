@@ -331,6 +331,7 @@ static void decode_copy(const struct ptx_instruction *insn, struct exec_insn *ou
     bool has_addresses = insn->n_operands && !ptx_has(insn, PTX_MOD_WAIT_GROUP);
     if (ptx_has(insn, PTX_MOD_MBARRIER))
         return;
+    is_global |= ptx_has(insn, PTX_MOD_TENSOR);
     out->access.space = !has_addresses ? PTX_SPACE_REG : is_global ? PTX_SPACE_GLOBAL : PTX_SPACE_SHARED;
     out->access.bytes = (uint8_t)(ptx_has(insn, PTX_MOD_BULK) ? 16 : out->imm);
     out->access.n = 1;

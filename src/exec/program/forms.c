@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "exec/lanes/imm.h"
 #include "exec/memory/combine.h"
+#include "exec/memory/tensor.h"
 #include "exec/program/link.h"
 #include "ptx/matrix.h"
 
@@ -90,6 +91,63 @@ static void add_based_address(struct exec_flat *flat, const struct ptx_operand *
     add_source(flat, operand, PTX_U64, EXEC_FLAT_OFFSET);
 }
 
+/* cp.async.bulk.tensor: the address in shared memory, the map, the mbarrier, and as extra operands coordinates, offsets
+ * and the mask (exec/memory/tensor.h). */
+static void flatten_tensor_copy(struct exec_flat *flat, const struct ptx_instruction *insn) {
+    static const enum ptx_modifier reductions[] = {PTX_MOD_ADD, PTX_MOD_MIN, PTX_MOD_MAX, PTX_MOD_INC,
+                                                   PTX_MOD_DEC, PTX_MOD_AND, PTX_MOD_OR,  PTX_MOD_XOR};
+    bool is_load = ptx_has(insn, PTX_MOD_MBARRIER_COMPLETE_TX), has_policy = ptx_has(insn, PTX_MOD_L2_CACHE_HINT);
+    const struct ptx_operand *tensor = &insn->operand[is_load ? 1 : 0];
+    const struct ptx_operand *coordinates = &tensor->element[1];
+    bool is_column = ptx_has(insn, PTX_MOD_IM2COL) || ptx_has(insn, PTX_MOD_IM2COL_NO_OFFS);
+    flat->imm = coordinates->n_elements | (is_load ? EXEC_TENSOR_LOAD : 0) | (is_column ? EXEC_TENSOR_COLUMN : 0) |
+                (is_load && is_column ? EXEC_TENSOR_OFFSETS : 0) |
+                (ptx_has(insn, PTX_MOD_MULTICAST) ? EXEC_TENSOR_MULTICAST : 0);
+    for (size_t k = 0; k < sizeof reductions / sizeof *reductions; k++)
+        if (ptx_has(insn, PTX_MOD_REDUCE) && ptx_has(insn, reductions[k]))
+            flat->imm |= (uint32_t)reductions[k] << EXEC_TENSOR_REDUCTION_BIT;
+    add_based_address(flat, &insn->operand[is_load ? 0 : 1]);
+    add_source(flat, &tensor->element[0], PTX_U64, EXEC_FLAT_PLAIN);
+    if (is_load)
+        add_based_address(flat, &insn->operand[2]);
+    for (uint32_t i = 0; i < coordinates->n_elements; i++)
+        add_extra(flat, &coordinates->element[i], PTX_S32);
+    for (unsigned k = is_load ? 3 : 2; k + has_policy < insn->n_operands; k++) {
+        const struct ptx_operand *operand = &insn->operand[k];
+        if (operand->kind != PTX_OPERAND_VECTOR)
+            add_extra(flat, operand, PTX_U16);
+        for (uint32_t i = 0; operand->kind == PTX_OPERAND_VECTOR && i < operand->n_elements; i++)
+            add_extra(flat, &operand->element[i], PTX_U16);
+    }
+}
+
+/* tensormap: the map's address, the number of a dimension and the value; cp_fenceproxy has two addresses. */
+static void flatten_tensor_map(struct exec_flat *flat, const struct ptx_instruction *insn) {
+    static const enum ptx_modifier fields[] = {[EXEC_FIELD_ADDRESS] = PTX_MOD_GLOBAL_ADDRESS,
+                                               [EXEC_FIELD_RANK] = PTX_MOD_RANK,
+                                               [EXEC_FIELD_BOX] = PTX_MOD_BOX_DIM,
+                                               [EXEC_FIELD_DIM] = PTX_MOD_GLOBAL_DIM,
+                                               [EXEC_FIELD_STRIDE] = PTX_MOD_GLOBAL_STRIDE,
+                                               [EXEC_FIELD_STEP] = PTX_MOD_ELEMENT_STRIDE,
+                                               [EXEC_FIELD_TYPE] = PTX_MOD_ELEMTYPE,
+                                               [EXEC_FIELD_INTERLEAVE] = PTX_MOD_INTERLEAVE_LAYOUT,
+                                               [EXEC_FIELD_SWIZZLE] = PTX_MOD_SWIZZLE_MODE,
+                                               [EXEC_FIELD_FILL] = PTX_MOD_FILL_MODE};
+    if (!ptx_has(insn, PTX_MOD_REPLACE)) {
+        add_based_address(flat, &insn->operand[0]);
+        add_based_address(flat, &insn->operand[1]);
+        return;
+    }
+    for (uint8_t k = 0; k < sizeof fields / sizeof *fields; k++)
+        if (ptx_has(insn, fields[k]))
+            flat->combination = k;
+    add_source(flat, &insn->operand[0], PTX_U64, EXEC_FLAT_ADDRESS);
+    if (insn->n_operands == 3)
+        add_source(flat, &insn->operand[1], PTX_U32, EXEC_FLAT_PLAIN);
+    add_source(flat, &insn->operand[insn->n_operands - 1], insn->type[0] == PTX_B64 ? PTX_U64 : PTX_U32,
+               EXEC_FLAT_PLAIN);
+}
+
 /* cp: adds the addresses and the other operands that exec/memory/copy.c describes. A cache policy is left out. */
 static void flatten_copy(struct exec_flat *flat, const struct ptx_function *function,
                          const struct ptx_instruction *insn) {
@@ -105,7 +163,8 @@ static void flatten_copy(struct exec_flat *flat, const struct ptx_function *func
         } else {
             bool is_predicate =
                 operand->kind == PTX_OPERAND_REGISTER && ptx_type_bits(function->reg[operand->register_id].type) == 1;
-            add_source(flat, operand, is_predicate ? PTX_PRED : PTX_U32, EXEC_FLAT_PLAIN);
+            bool is_mask = ptx_has(insn, PTX_MOD_MULTICAST) && k == 4;
+            add_source(flat, operand, is_predicate ? PTX_PRED : is_mask ? PTX_U16 : PTX_U32, EXEC_FLAT_PLAIN);
         }
     }
     if (ptx_has(insn, PTX_MOD_WAIT_GROUP)) {
@@ -186,8 +245,15 @@ static void flatten(const struct ptx_function *function, const struct ptx_instru
     }
     if (exec_is_wide(insn) || ptx_has(insn, PTX_MOD_REDUCE))
         flat->combination = (uint8_t)exec_combination_of(insn);
+    if (insn->opcode == PTX_OP_TENSORMAP) {
+        flatten_tensor_map(flat, insn);
+        return;
+    }
     if (insn->opcode == PTX_OP_CP) {
-        flatten_copy(flat, function, insn);
+        if (ptx_has(insn, PTX_MOD_TENSOR) && !ptx_has(insn, PTX_MOD_PREFETCH))
+            flatten_tensor_copy(flat, insn);
+        else if (!ptx_has(insn, PTX_MOD_TENSOR))
+            flatten_copy(flat, function, insn);
         return;
     }
     if (insn->opcode == PTX_OP_BARRIER && ptx_has(insn, PTX_MOD_CLUSTER))

@@ -236,8 +236,9 @@ static void size_code(struct exec_linker *linker) {
             n_calls += function->ptx->instruction[i].opcode == PTX_OP_CALL;
             n_tables += function->ptx->instruction[i].opcode == PTX_OP_BRX;
             n_matrices += function->ptx->instruction[i].matrix != NULL;
-            n_extras +=
-                function->ptx->instruction[i].opcode == PTX_OP_TEX || exec_is_wide(&function->ptx->instruction[i]);
+            n_extras += function->ptx->instruction[i].opcode == PTX_OP_TEX ||
+                        exec_is_wide(&function->ptx->instruction[i]) ||
+                        ptx_has(&function->ptx->instruction[i], PTX_MOD_TENSOR);
         }
     }
     program->code = base_arena_alloc_array(linker->arena, program->n_insns, sizeof *program->code, 64);

@@ -344,7 +344,37 @@ static bool check_barrier(struct ptx_check *check) {
 
 /* Checks the spaces and the size of a copy: from global to shared memory, from shared to global, or, in bulk, between
  * the shared memories of a cluster. */
+static bool check_tensor_copy(struct ptx_check *check) {
+    const struct ptx_instruction *instruction = check->instruction;
+    bool is_load = ptx_has(instruction, PTX_MOD_MBARRIER_COMPLETE_TX);
+    bool is_prefetch = ptx_has(instruction, PTX_MOD_PREFETCH), has_offsets = ptx_has(instruction, PTX_MOD_IM2COL);
+    unsigned rank = ptx_has(instruction, PTX_MOD_D1)   ? 1
+                    : ptx_has(instruction, PTX_MOD_D2) ? 2
+                    : ptx_has(instruction, PTX_MOD_D3) ? 3
+                    : ptx_has(instruction, PTX_MOD_D4) ? 4
+                                                       : 5;
+    unsigned n = (is_load       ? 3u
+                  : is_prefetch ? 1u
+                                : 2u) +
+                 has_offsets + ptx_has(instruction, PTX_MOD_MULTICAST) + ptx_has(instruction, PTX_MOD_L2_CACHE_HINT);
+    const struct ptx_operand *tensor = &instruction->operand[is_load ? 1 : 0];
+    if (instruction->n_operands != n)
+        return fail(check, "has too few or too many operands for its suffixes");
+    if (tensor->element[1].n_elements != rank)
+        return fail(check, "needs as many coordinates as dimensions");
+    if ((has_offsets || ptx_has(instruction, PTX_MOD_IM2COL_NO_OFFS)) && rank < 3)
+        return fail(check, "has im2col only for 3 to 5 dimensions");
+    const struct ptx_operand *offsets = &instruction->operand[is_load ? 3 : 1];
+    if (has_offsets && (offsets->kind != PTX_OPERAND_VECTOR || offsets->n_elements != rank - 2))
+        return fail(check, "needs two im2col offsets fewer than dimensions");
+    if (!is_load && !is_prefetch && !ptx_has(instruction, PTX_MOD_BULK_GROUP))
+        return missing_modifier(check, "bulk_group");
+    return true;
+}
+
 static bool check_copy(struct ptx_check *check) {
+    if (ptx_has(check->instruction, PTX_MOD_TENSOR))
+        return check_tensor_copy(check);
     const struct ptx_instruction *instruction = check->instruction;
     bool is_bulk = ptx_has(instruction, PTX_MOD_BULK), is_group = ptx_has(instruction, PTX_MOD_BULK_GROUP);
     enum ptx_space to = instruction->space, from = instruction->source_space;

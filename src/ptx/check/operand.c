@@ -367,6 +367,26 @@ static bool check_texture(struct ptx_check *check, const struct ptx_operand *ope
     return true;
 }
 
+/* [map, {coordinates}] of a copy with a tensor map. */
+static bool check_tensor(struct ptx_check *check, struct ptx_operand *operand) {
+    if (operand->kind != PTX_OPERAND_VECTOR || operand->n_elements != 2 ||
+        operand->element[0].kind != PTX_OPERAND_REGISTER)
+        return wrong_kind(check, operand, "[register, {coordinates}]");
+    if (operand->element[0].offset)
+        return ptx_fail(check->parser, operand->at, "the address of a tensor map cannot have an offset here");
+    return check_base(check, &operand->element[0], false) &&
+           check_elements(check, &operand->element[1], PTX_S32, EXACT, false);
+}
+
+/* Offsets of im2col, a mask of blocks, or a cache policy: check.c checks how many there are. */
+static bool check_copy_option(struct ptx_check *check, struct ptx_operand *operand) {
+    if (operand->kind == PTX_OPERAND_VECTOR)
+        return check_elements(check, operand, PTX_U16, EXACT, false);
+    bool is_wide =
+        operand->kind == PTX_OPERAND_REGISTER && ptx_type_bits(register_of(check, operand->register_id)->type) == 64;
+    return check_source(check, operand, is_wide ? PTX_B64 : PTX_U16, EXACT);
+}
+
 /* ---- Video ---- */
 
 static bool check_video(struct ptx_check *check, struct ptx_operand *operand) {
@@ -422,6 +442,10 @@ bool ptx_check_operand(struct ptx_check *check, struct ptx_operand *operand, cha
             operand->kind == PTX_OPERAND_REGISTER && register_of(check, operand->register_id)->type == PTX_PRED;
         return check_source(check, operand, is_predicate ? PTX_PRED : PTX_U32, EXACT);
     }
+    case 'T':
+        return check_tensor(check, operand);
+    case 'O':
+        return check_copy_option(check, operand);
     case 'x':
         return check_texture(check, operand);
     case 'g':

@@ -108,7 +108,7 @@ static const struct ptx_rule rules[PTX_N_OPCODES] = {
     RULE(LD, TYPES(MEMORY), "Dm|Dmh", .modifiers = ORDER " " EVICT " ca cg cs lu cv nc heddle::row"),
     RULE(LDU, TYPES(MEMORY), "Dm"),
     RULE(ST, TYPES(MEMORY), "mS|mSh", .modifiers = ORDER " " EVICT " wb cg cs wt"),
-    RULE(PREFETCH, TYPES(NONE), "m", .needs = "L1 L2 L2::evict_last L2::evict_normal"),
+    RULE(PREFETCH, TYPES(NONE), "m", .needs = "L1 L2 L2::evict_last L2::evict_normal tensormap"),
     RULE(PREFETCHU, TYPES(NONE), "m", .needs = "L1"),
     RULE(APPLYPRIORITY, TYPES(NONE), "mi", .needs = "L2::evict_normal"),
     RULE(DISCARD, TYPES(NONE), "mi", .needs = "L2"),
@@ -200,6 +200,7 @@ static const struct ptx_rule rules[PTX_N_OPCODES] = {
     }
 #define IF(op, first, ...) VARIANT(op, PTX_MOD_##first, NO_MODIFIER, __VA_ARGS__)
 #define IF_BOTH(op, first, second, ...) VARIANT(op, PTX_MOD_##first, PTX_MOD_##second, __VA_ARGS__)
+#define DIMENSIONS "1d 2d 3d 4d 5d"
 #define SCOPE "acquire release relaxed cta cluster"
 #define EVICT_L2 "L2::evict_last L2::evict_normal L2::evict_first L2::evict_unchanged"
 
@@ -223,6 +224,26 @@ static const struct {
     VARIANT(CVT, PTX_MOD_PACK, NO_MODIFIER,
             TYPES(T(U8) | T(S8) | T(U16) | T(S16) | T(S32), T(S32) | T(B32), NONE | T(B32)), "dss|dsss",
             .needs = "pack", .modifiers = "sat u2 s2 u4 s4"),
+    /* tensor maps */
+    IF_BOTH(CP, TENSOR, MBARRIER_COMPLETE_TX, TYPES(NONE), "1Ta|1TaO|1TaOO|1TaOOO", .needs = DIMENSIONS,
+            .modifiers =
+                "async bulk tensor tile im2col mbarrier::complete_tx::bytes multicast::cluster L2::cache_hint"),
+    IF_BOTH(CP, TENSOR, PREFETCH, TYPES(NONE), "T|TO|TOO", .needs = DIMENSIONS,
+            .modifiers = "async bulk tensor prefetch L2 tile im2col L2::cache_hint"),
+    IF(CP, TENSOR, TYPES(NONE), "T2|T2O", .needs = DIMENSIONS,
+       .modifiers =
+           "reduce async bulk tensor tile im2col_no_offs bulk_group and or xor add inc dec min max L2::cache_hint"),
+    IF(TENSORMAP, REPLACE, TYPES(T(B32) | T(B64)), "ms|mis",
+       .needs = "global_address rank box_dim global_dim global_stride element_stride elemtype interleave_layout "
+                "swizzle_mode "
+                "fill_mode",
+       .modifiers = "replace tile b1024"),
+    VARIANT(TENSORMAP, NO_MODIFIER, NO_MODIFIER, TYPES(NONE), "12i", .needs = "cp_fenceproxy",
+            .modifiers = "tensormap::generic release cta cluster gpu sys sync aligned"),
+    IF_BOTH(FENCE, TENSORMAP_GENERIC, ACQUIRE, TYPES(NONE), "mi", .needs = "proxy",
+            .modifiers = "tensormap::generic acquire cta cluster gpu sys"),
+    IF(FENCE, TENSORMAP_GENERIC, TYPES(NONE), "", .needs = "proxy",
+       .modifiers = "tensormap::generic release cta cluster gpu sys"),
     /* cp */
     IF_BOTH(CP, REDUCE, MBARRIER_COMPLETE_TX, TYPES(I3264 | B3264), "12ua", .needs = "and or xor add inc dec min max",
             .modifiers = "reduce async bulk mbarrier::complete_tx::bytes"),
@@ -234,6 +255,8 @@ static const struct {
     IF(CP, MBARRIER, TYPES(T(B64)), "m", .needs = "arrive", .modifiers = "async mbarrier noinc"),
     IF_BOTH(CP, BULK, PREFETCH, TYPES(NONE), "1u|1uh", .needs = "L2",
             .modifiers = "async bulk prefetch L2::cache_hint"),
+    IF_BOTH(CP, BULK, MULTICAST, TYPES(NONE), "12uaO|12uaOh", .needs = "mbarrier::complete_tx::bytes",
+            .modifiers = "async bulk multicast::cluster L2::cache_hint"),
     IF_BOTH(CP, BULK, MBARRIER_COMPLETE_TX, TYPES(NONE), "12ua|12uah", .needs = "async",
             .modifiers = "bulk mbarrier::complete_tx::bytes L2::cache_hint"),
     IF(CP, BULK, TYPES(NONE), "12u|12uh", .needs = "bulk_group", .modifiers = "async bulk L2::cache_hint"),

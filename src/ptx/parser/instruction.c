@@ -62,7 +62,8 @@ static bool add_type(struct ptx_parser *parser, struct ptx_instruction *instruct
 static bool add_space(struct ptx_parser *parser, struct ptx_instruction *instruction, enum ptx_space space) {
     if (instruction->space == PTX_SPACE_GENERIC)
         instruction->space = space;
-    else if (instruction->opcode == PTX_OP_CP && instruction->source_space == PTX_SPACE_GENERIC)
+    else if ((instruction->opcode == PTX_OP_CP || instruction->opcode == PTX_OP_TENSORMAP) &&
+             instruction->source_space == PTX_SPACE_GENERIC)
         instruction->source_space = space;
     else if (ptx_opcode_family(instruction->opcode) != PTX_FAMILY_NONE)
         return ptx_fail(parser, parser->token.at, "second state space '.%s'", parser->token.name->text);

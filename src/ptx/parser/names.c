@@ -69,11 +69,9 @@ static const char *const unsupported_texts[] = {
     /* cvt: floats of 4 and 6 bits, four at a time, stochastic rounding */
     "e4m3x4", "e5m2x4", "e2m1x2", "e2m1x4", "e2m3x2", "e2m3x4", "e3m2x2", "e3m2x4", "ue8m0x2", "s2f6x2",
     "scaled::n2::ue8m0", "rs",
-    /* fences for tensor maps */
-    "tensormap", "tensormap::generic",
-    /* cp: tensor maps, copies to several blocks, masks of bytes */
-    "tensor", "tile", "tile::gather4", "tile::scatter4", "im2col", "im2col::w", "im2col::w::128", "im2col_no_offs",
-    "multicast::cluster", "cp_mask", "ignore_oob", "cta_group::1", "cta_group::2"};
+    /* cp and tensormap: modes of later devices, masks of bytes */
+    "tile::gather4", "tile::scatter4", "im2col::w", "im2col::w::128", "cp_mask", "ignore_oob", "cta_group::1",
+    "cta_group::2", "swizzle_atomicity"};
 
 const char *ptx_type_name(enum ptx_type type) { return type_rows[type].text; }
 unsigned ptx_type_bits(enum ptx_type type) { return type_rows[type].bits; }
