@@ -73,6 +73,7 @@ void sm_free(struct sm *sm) {
     sm_wheel_free(&sm->wheel);
     sm_ldst_free(&sm->ldst);
     free(sm->grids.grid);
+    free(sm->cx.async.rows.row);
     free(sm);
 }
 
