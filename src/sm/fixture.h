@@ -145,7 +145,7 @@ static inline struct stats_counters fixture_run_with(enum sm_freedom freedom, ui
                              .scheduler_options = scheduler_options,
                              .divergence = divergence,
                              .divergence_options = divergence_options,
-                             .dispatcher = {NULL, fixture_block_ended, fixture_wake, NULL, &f},
+                             .dispatcher = {.block_ended = fixture_block_ended, .wake = fixture_wake, .user = &f},
                              .mem = mem,
                              .checks = true};
     f.sm = sm_new(&setup);

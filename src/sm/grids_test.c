@@ -33,8 +33,9 @@ static void open_sm(struct several *s, uint32_t threads_of_small, uint32_t threa
     char error[256];
     *s = (struct several){.f = {.wake = SM_NEVER}, .parameter = FIXTURE_MEMORY};
     fixture_configure(&s->f.machine, settings);
-    struct sm_setup setup = {
-        .machine = &s->f.machine, .dispatcher = {NULL, fixture_block_ended, fixture_wake, NULL, &s->f}, .checks = true};
+    struct sm_setup setup = {.machine = &s->f.machine,
+                             .dispatcher = {.block_ended = fixture_block_ended, .wake = fixture_wake, .user = &s->f},
+                             .checks = true};
     assert_true(sched_parse("lrr", &setup.scheduler, &s->scheduler_options, error, sizeof error));
     assert_true(divergence_parse("stack", &setup.divergence, &s->divergence_options, error, sizeof error));
     setup.scheduler_options = s->scheduler_options;

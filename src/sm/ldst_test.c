@@ -124,7 +124,8 @@ static void the_lines_of_an_access_pass_one_that_waits_for_its_bank(void **state
  * each. It takes four cycles for a warp, but only the reads themselves need it. */
 static void a_texture_unit_adds_its_latency(void **state) {
     (void)state;
-    static const char *const without[] = {"memory.perfect=false", "l1.perfect=true", "unified.present=true", NULL};
+    static const char *const without[] = {"memory.perfect=false",    "l1.perfect=true",          "unified.present=true",
+                                          "unified.texture_lanes=0", "unified.texture_cycles=0", NULL};
     static const char *const with[] = {"memory.perfect=false",    "l1.perfect=true",           "unified.present=true",
                                        "unified.texture_lanes=8", "unified.texture_cycles=30", NULL};
     static const char body[] = "mov.u32 %r1, %tid.x;\nmov.u64 %d1, 1;\n"

@@ -15,6 +15,8 @@ run() { "$heddle" run --json - "$@" 2>/dev/null; }
     run bfs -m meng2010 --set l2.size=32K
     run histogram --set crossbar.credits=2
     run aggregate
+    run mum -m h200 -d subwarp
+    run blackjack -d aware:timeout=100
 } | awk -F'[":, ]+' '
     NR == FNR { unseen[$1]; next }
     $2 in unseen && $3 + 0 > 0 { delete unseen[$2] }
