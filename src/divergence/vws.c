@@ -214,6 +214,8 @@ static void refill(void *user, uint64_t cycle) {
     uint32_t n = 0;
     while (n < model->queue_length && model->setup.host->place(model->setup.sm, &model->queue[n]->group, cycle))
         model->queue[n++]->is_queued = false;
+    if (n == 0)
+        return;
     memmove(model->queue, model->queue + n, (model->queue_length - n) * sizeof(struct gang *));
     model->queue_length -= n;
 }

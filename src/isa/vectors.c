@@ -160,8 +160,10 @@ static bool is_word(const struct ptx_instruction *insn) {
 }
 
 static bool is_beside(const struct ptx_instruction *a, const struct ptx_instruction *b, uint64_t bytes) {
+    if (!is_word(b))
+        return false;
     const struct ptx_operand *x = address_of(a), *y = address_of(b);
-    return is_word(b) && a->opcode == b->opcode && isa_type(a) == isa_type(b) && x->register_id == y->register_id &&
+    return a->opcode == b->opcode && isa_type(a) == isa_type(b) && x->register_id == y->register_id &&
            x->variable == y->variable && (uint64_t)x->offset / bytes == (uint64_t)y->offset / bytes && x->offset >= 0 &&
            y->offset >= 0 && memcmp(a->modifiers, b->modifiers, sizeof a->modifiers) == 0;
 }

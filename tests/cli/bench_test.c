@@ -88,10 +88,11 @@ static void a_build_is_as_fast_as_itself(void **state) {
     assert_null(strstr(outcome.out, "other cycles"));
     outcome_free(&outcome);
     outcome = heddle("bench vecadd --size small --repeat 2 --functional --against \"$HEDDLE_COMMAND\" --json -");
-    json_t *one = json_array_get(json_output(&outcome), 0);
+    json_t *array = json_output(&outcome), *one = json_array_get(array, 0);
     double ratio = json_real_value(json_object_get(one, "time_ratio"));
     assert_true(ratio > 0.02 && ratio < 50);
     assert_true(json_is_true(json_object_get(one, "same_statistics")));
+    json_decref(array);
     outcome_free(&outcome);
     outcome = heddle("bench vecadd --against /nonexistent");
     expect_status(&outcome, 2);
