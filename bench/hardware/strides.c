@@ -88,6 +88,16 @@ static void chase_sectors(struct bench *bench) {
     text_free(&body);
 }
 
+/* Adds a loop in which a thread reads so many words from %rd0 on, four at a time. */
+static void add_walk(struct text *body, int words) {
+    text_add(body, "mov.u64 %%rd1, %%rd0;\nmov.u32 %%r1, %d;\nWALK:\n.pragma \"nounroll\";\n", words);
+    for (unsigned i = 0; i < 4; i++)
+        text_add(body, "ld.global.u32 %%r%u, [%%rd1+%u];\n", 10 + i, 4 * i);
+    for (unsigned i = 0; i < 4; i++)
+        text_add(body, "xor.b32 %%sink, %%sink, %%r%u;\n", 10 + i);
+    text_add(body, "add.u64 %%rd1, %%rd1, 16;\nsub.u32 %%r1, %%r1, 4;\nsetp.ne.u32 %%p1, %%r1, 0;\n@%%p1 bra WALK;\n");
+}
+
 /* ---- All SMs ----------------------------------------------------------------------------------------------------- */
 
 /* Each thread reads its own row of a matrix, word by word; the parameter is the length of a row in bytes. In cycles of
@@ -98,12 +108,7 @@ static void walk_rows(struct bench *bench) {
     struct text body = {0};
     if (!bench_wants(bench, "walk_rows"))
         return;
-    text_add(&body, "mov.u64 %%rd1, %%rd0;\nmov.u32 %%r1, %d;\nWALK:\n.pragma \"nounroll\";\n", WORDS_OF_A_ROW);
-    for (unsigned i = 0; i < 4; i++)
-        text_add(&body, "ld.global.u32 %%r%u, [%%rd1+%u];\n", 10 + i, 4 * i);
-    for (unsigned i = 0; i < 4; i++)
-        text_add(&body, "xor.b32 %%sink, %%sink, %%r%u;\n", 10 + i);
-    text_add(&body, "add.u64 %%rd1, %%rd1, 16;\nsub.u32 %%r1, %%r1, 4;\nsetp.ne.u32 %%p1, %%r1, 0;\n@%%p1 bra WALK;\n");
+    add_walk(&body, WORDS_OF_A_ROW);
     struct bench_source source = {.setup = "mul.wide.u32 %rd0, %gtid, %number;\nadd.u64 %rd0, %rd0, %data;\n",
                                   .body = body.at};
     struct bench_kernel kernel = bench_compile(bench, &source);
@@ -132,12 +137,7 @@ static void walk_long_rows(struct bench *bench) {
     struct text body = {0};
     if (!bench_wants(bench, "walk_long_rows"))
         return;
-    text_add(&body, "mov.u64 %%rd1, %%rd0;\nmov.u32 %%r1, %d;\nWALK:\n.pragma \"nounroll\";\n", WORDS);
-    for (unsigned i = 0; i < 4; i++)
-        text_add(&body, "ld.global.u32 %%r%u, [%%rd1+%u];\n", 10 + i, 4 * i);
-    for (unsigned i = 0; i < 4; i++)
-        text_add(&body, "xor.b32 %%sink, %%sink, %%r%u;\n", 10 + i);
-    text_add(&body, "add.u64 %%rd1, %%rd1, 16;\nsub.u32 %%r1, %%r1, 4;\nsetp.ne.u32 %%p1, %%r1, 0;\n@%%p1 bra WALK;\n");
+    add_walk(&body, WORDS);
     struct bench_source source = {.setup = "mul.wide.u32 %rd0, %gtid, %number;\nadd.u64 %rd0, %rd0, %data;\n",
                                   .body = body.at};
     struct bench_kernel kernel = bench_compile(bench, &source);

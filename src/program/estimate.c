@@ -9,13 +9,12 @@
 #include "program/estimate.h"
 
 #include <errno.h>
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "command/command.h"
 #include "program/progress.h"
+#include "program/run_folder.h"
 
 enum {
     MOST_PASSES = 5, /* with the one that counts */
@@ -28,14 +27,19 @@ struct set {
     unsigned n;
     struct program_job counting;
     struct report_sample sample;
-    bool *was_timed; /* by an earlier pass, per launch */
-    char path[64];   /* of the plan; empty: not written */
-    bool is_open;    /* more launches have to be timed */
+    bool *was_timed;  /* by an earlier pass, per launch */
+    const char *path; /* of the plan */
+    bool is_open;     /* more launches have to be timed */
 };
 
 /* ---- Plans ------------------------------------------------------------------------------------------------------- */
 
-static bool write_plan(struct set *set, struct base_arena *arena) {
+static bool refuse_file(const struct set *set) {
+    command_fail(COMMAND_ERROR, "cannot write '%s': %s", set->path, strerror(errno));
+    return false;
+}
+
+static bool write_plan(const struct set *set, struct base_arena *arena) {
     const struct report_run *counted = &set->counting.run;
     const struct config_machine *machine = &set->counting.execution.target->machine;
     uint64_t enough = machine->l2.cache.is_present && machine->l2.cache.line_bytes
@@ -60,25 +64,16 @@ static bool write_plan(struct set *set, struct base_arena *arena) {
     }
     if (file)
         is_good &= fclose(file) == 0;
-    return is_good || command_fail(COMMAND_ERROR, "cannot write '%s': %s", set->path, strerror(errno)) == 0;
+    return is_good || refuse_file(set);
 }
 
-/* Makes the file of the plan, in which all launches warm the caches. */
-static bool make_plan(struct set *set) {
-    const char *folder = getenv("TMPDIR");
-    int n = snprintf(set->path, sizeof set->path, "%s/heddle-plan-XXXXXX", folder && *folder == '/' ? folder : "/tmp");
-    if (n >= (int)sizeof set->path)
-        strcpy(set->path, "/tmp/heddle-plan-XXXXXX");
-    int file = mkstemp(set->path);
-    static const char text[] = "warm\n";
-    bool is_good = file >= 0 && write(file, text, sizeof text - 1) == sizeof text - 1;
-    if (!is_good)
-        command_fail(COMMAND_ERROR, "cannot write '%s': %s", set->path, strerror(errno));
-    if (file >= 0)
-        close(file);
-    else
-        *set->path = '\0';
-    return is_good;
+/* Writes a plan in which all launches warm the caches. */
+static bool write_first_plan(const struct set *set) {
+    FILE *file = fopen(set->path, "w");
+    bool is_good = file && fputs("warm\n", file) >= 0;
+    if (file)
+        is_good &= fclose(file) == 0;
+    return is_good || refuse_file(set);
 }
 
 /* ---- Passes ------------------------------------------------------------------------------------------------------ */
@@ -113,7 +108,7 @@ static void pass_on(struct set *set, const struct program_job *failed) {
 static int count(struct program_jobs *jobs, struct set *sets, unsigned n_sets, bool is_quiet) {
     struct program_job *job = BASE_ARENA_ARRAY(jobs->arena, struct program_job, n_sets);
     for (unsigned i = 0; i < n_sets; i++) {
-        if (!make_plan(&sets[i]))
+        if (!write_first_plan(&sets[i]))
             return COMMAND_ERROR;
         job[i] = sets[i].job[0];
         job[i].execution.plan = sets[i].path;
@@ -198,48 +193,53 @@ static bool look_for_more(struct set *sets, unsigned n_sets, double error, struc
     return has_more;
 }
 
-static void finish(struct set *set, unsigned n_passes, struct base_arena *arena) {
+static void finish(struct set *set, unsigned n_runs, struct base_arena *arena) {
     for (unsigned k = 0; k < set->n; k++) {
         struct program_job *job = &set->job[k];
         if (!is_done(job) || !set->sample.n_launches)
             continue;
-        if (!report_sample_estimate(&set->sample, &set->counting.run, &job->run, arena)) {
+        if (!report_sample_estimate(&set->sample, &set->counting.run, n_runs, &job->run, arena)) {
             job->status = COMMAND_ERROR;
             job->run.error = base_arena_printf(
                 arena, "%s made other launches when it ran again; --estimate needs a program that repeats its launches",
                 job->run.program);
-            continue;
         }
-        struct report_estimate *estimate = BASE_ARENA_NEW(arena, struct report_estimate);
-        *estimate = *job->run.estimate;
-        estimate->n_passes = n_passes;
-        estimate->host_seconds = job->run.host_seconds + set->counting.run.host_seconds;
-        job->run.estimate = estimate;
     }
+}
+
+/* Runs the passes. The plans are in a folder of their own. */
+static int run_passes(struct program_jobs *jobs, struct set *sets, unsigned n_sets, double error, bool is_quiet) {
+    unsigned n_runs = 1;
+    int status = count(jobs, sets, n_sets, is_quiet);
+    for (bool has_more = true; status == COMMAND_DONE && !jobs->interrupt && has_more && n_runs < MOST_PASSES;) {
+        n_runs++;
+        status = time_sample(jobs, sets, n_sets, n_runs == 2, is_quiet);
+        has_more = status == COMMAND_DONE && look_for_more(sets, n_sets, error, jobs->arena);
+    }
+    for (unsigned i = 0; i < n_sets && status == COMMAND_DONE; i++)
+        finish(&sets[i], n_runs, jobs->arena);
+    return status;
 }
 
 int program_estimate_all(struct program_jobs *jobs, unsigned n_together, double error, bool is_quiet,
                          struct report_sample *sample) {
-    unsigned n_sets = jobs->count / n_together, n_passes = 1;
+    unsigned n_sets = jobs->count / n_together;
     struct set *sets = BASE_ARENA_ARRAY(jobs->arena, struct set, n_sets);
+    struct program_run_folder folder;
+    if (!program_run_folder_make(&folder, jobs->arena))
+        return COMMAND_ERROR;
     for (unsigned i = 0; i < n_sets; i++) {
         sets[i].job = &jobs->job[i * n_together];
         sets[i].n = n_together;
+        sets[i].path = base_arena_printf(jobs->arena, "%s/plan-%u", folder.path, i);
     }
-    int status = count(jobs, sets, n_sets, is_quiet);
-    for (bool has_more = true; status == COMMAND_DONE && !jobs->interrupt && has_more && n_passes < MOST_PASSES;) {
-        n_passes++;
-        status = time_sample(jobs, sets, n_sets, n_passes == 2, is_quiet);
-        has_more = status == COMMAND_DONE && look_for_more(sets, n_sets, error, jobs->arena);
-    }
+    int status = run_passes(jobs, sets, n_sets, error, is_quiet);
     for (unsigned i = 0; i < n_sets; i++) {
-        if (status == COMMAND_DONE)
-            finish(&sets[i], n_passes, jobs->arena);
         if (sample)
             sample[i] = sets[i].sample;
-        if (*sets[i].path)
-            unlink(sets[i].path);
+        unlink(sets[i].path);
     }
+    program_run_folder_remove(&folder, jobs->arena);
     return status;
 }
 

@@ -122,10 +122,10 @@ struct report_hot_line {
 
 /* How exact the counters of a run are of which only some launches were timed. */
 struct report_estimate {
-    unsigned n_timed, n_launches, n_passes; /* passes: runs of the program, with the one that only counted */
-    double halfwidth[STATS_N_COUNTERS];     /* of the interval that contains a counter in 19 of 20 cases */
-    double timed_work;                      /* the part of the predicted work that was timed, 0 to 1 */
-    double host_seconds;                    /* of all passes */
+    unsigned n_timed, n_launches;
+    unsigned n_runs;                    /* of the program, with the one that only counted */
+    double halfwidth[STATS_N_COUNTERS]; /* of the interval that contains a counter in 19 of 20 cases */
+    double timed_work;                  /* the part of the predicted work that was timed, 0 to 1 */
 };
 
 struct report_run {

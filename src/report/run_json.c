@@ -105,7 +105,7 @@ static void add_estimate(json_t *object, const struct report_run *run) {
             json_object_set_new(halfwidth, stats_list[i].name, json_real(estimate->halfwidth[i]));
     json_object_set_new(object, "estimate",
                         json_pack("{s:i, s:i, s:i, s:f, s:o}", "launches", estimate->n_launches, "timed_launches",
-                                  estimate->n_timed, "runs", estimate->n_passes, "timed_work", estimate->timed_work,
+                                  estimate->n_timed, "runs", estimate->n_runs, "timed_work", estimate->timed_work,
                                   "halfwidth", halfwidth));
 }
 

@@ -174,7 +174,7 @@ static void print_estimate(FILE *file, const struct report_run *run) {
     fprintf(
         file,
         "estimated from %u of %u launches (%.1f %% of the work), in %u runs: cycles +- %.2f %%, in 19 of 20 cases\n",
-        estimate->n_timed, estimate->n_launches, 100 * estimate->timed_work, estimate->n_passes,
+        estimate->n_timed, estimate->n_launches, 100 * estimate->timed_work, estimate->n_runs,
         cycles > 0 ? 100 * estimate->halfwidth[STATS_AT_cycles] / cycles : 0);
 }
 

@@ -253,15 +253,17 @@ static void predict(const struct report_sample *sample, const struct report_run 
     }
 }
 
-/* Room for the sums of all strata and the predictions of all launches. */
+/* Numbers of one counter. */
 struct room {
     struct sums *sums;
-    double *x, *scale;
+    double *x, *y; /* of each launch: prediction and value; y only of launches that were timed */
+    double *scale; /* of each kernel: see predict() */
 };
 
 static struct room room_for(const struct report_sample *sample, struct base_arena *arena) {
     return (struct room){.sums = BASE_ARENA_ARRAY(arena, struct sums, sample->n_strata),
                          .x = BASE_ARENA_ARRAY(arena, double, sample->n_launches),
+                         .y = BASE_ARENA_ARRAY(arena, double, sample->n_launches),
                          .scale = BASE_ARENA_ARRAY(arena, double, sample->n_kernels)};
 }
 
@@ -287,11 +289,9 @@ static void pool_deviations(const struct report_sample *sample, const struct roo
     }
 }
 
-/* Fills in the sums of every stratum for one counter. */
-static void sum_up(const struct report_sample *sample, const struct report_run *counted, const struct report_run *run,
-                   unsigned at, const struct room *room) {
+/* Fills in the sums of every stratum from x, y and scale. */
+static void add_up(const struct report_sample *sample, const struct report_run *run, const struct room *room) {
     memset(room->sums, 0, sample->n_strata * sizeof *room->sums);
-    predict(sample, counted, run, at, room->x, room->scale);
     for (unsigned i = 0; i < sample->n_launches; i++) {
         struct sums *sum = &room->sums[sample->launch[i].stratum];
         sum->n++;
@@ -300,19 +300,32 @@ static void sum_up(const struct report_sample *sample, const struct report_run *
         if (is_timed(sample, run, i)) {
             sum->n_drawn++;
             sum->sx += room->x[i];
-            sum->sy += (double)run->launch[i].counters.value[at];
+            sum->sy += room->y[i];
         }
     }
     for (unsigned i = 0; i < sample->n_launches; i++) {
         struct sums *sum = &room->sums[sample->launch[i].stratum];
         if (!is_timed(sample, run, i) || !(sum->sx > 0))
             continue;
-        double rest = (double)run->launch[i].counters.value[at] - sum->sy / sum->sx * room->x[i];
+        double rest = room->y[i] - sum->sy / sum->sx * room->x[i];
         sum->squares += rest * rest * room->scale[sample->launch[i].kernel];
     }
-    pool_deviations(sample, room);
+}
+
+static void find_variances(const struct report_sample *sample, const struct room *room) {
     for (unsigned i = 0; i < sample->n_strata; i++)
         find_variance(&room->sums[i]);
+}
+
+/* Fills in the sums of every stratum for one counter. */
+static void sum_up(const struct report_sample *sample, const struct report_run *counted, const struct report_run *run,
+                   unsigned at, const struct room *room) {
+    predict(sample, counted, run, at, room->x, room->scale);
+    for (unsigned i = 0; i < sample->n_launches; i++)
+        room->y[i] = (double)run->launch[i].counters.value[at];
+    add_up(sample, run, room);
+    pool_deviations(sample, room);
+    find_variances(sample, room);
 }
 
 /* Returns whether the run made the launches of the one that counted, and timed one of each stratum. */
@@ -333,7 +346,7 @@ static bool fits(const struct report_sample *sample, const struct report_run *co
     return true;
 }
 
-bool report_sample_estimate(const struct report_sample *sample, const struct report_run *counted,
+bool report_sample_estimate(const struct report_sample *sample, const struct report_run *counted, unsigned n_runs,
                             struct report_run *run, struct base_arena *arena) {
     if (!sample->n_launches || !fits(sample, counted, run, arena))
         return false;
@@ -367,6 +380,7 @@ bool report_sample_estimate(const struct report_sample *sample, const struct rep
     for (unsigned i = 0; i < sample->n_launches; i++)
         run->launch[i].n_untimed = 0;
     estimate->n_launches = sample->n_launches;
+    estimate->n_runs = n_runs;
     estimate->timed_work = timed_work / work;
     run->estimate = estimate;
     return true;
@@ -427,29 +441,17 @@ unsigned report_sample_more(struct report_sample *sample, const struct report_ru
 
 double report_sample_difference(const struct report_sample *sample, const struct report_run *a,
                                 const struct report_run *b, struct base_arena *arena) {
-    struct sums *sums = BASE_ARENA_ARRAY(arena, struct sums, sample->n_strata);
+    struct room room = room_for(sample, arena);
     double cycles_a = (double)a->total.counters.cycles, cycles_b = (double)b->total.counters.cycles;
     if (!(cycles_a > 0) || !(cycles_b > 0))
         return NAN;
+    for (unsigned i = 0; i < sample->n_kernels; i++)
+        room.scale[i] = 1;
     for (unsigned i = 0; i < sample->n_launches; i++) {
-        struct sums *sum = &sums[sample->launch[i].stratum];
-        sum->n++;
-        sum->x += sample->launch[i].work;
-        if (!sample->launch[i].is_chosen)
-            continue;
-        sum->n_drawn++;
-        sum->sx += sample->launch[i].work;
-        sum->sy += (double)a->launch[i].counters.cycles / cycles_a - (double)b->launch[i].counters.cycles / cycles_b;
+        room.x[i] = sample->launch[i].work;
+        room.y[i] = (double)a->launch[i].counters.cycles / cycles_a - (double)b->launch[i].counters.cycles / cycles_b;
     }
-    for (unsigned i = 0; i < sample->n_launches; i++) {
-        struct sums *sum = &sums[sample->launch[i].stratum];
-        if (!sample->launch[i].is_chosen)
-            continue;
-        double y = (double)a->launch[i].counters.cycles / cycles_a - (double)b->launch[i].counters.cycles / cycles_b;
-        double rest = y - sum->sy / sum->sx * sample->launch[i].work;
-        sum->squares += rest * rest;
-    }
-    for (unsigned i = 0; i < sample->n_strata; i++)
-        find_variance(&sums[i]);
-    return halfwidth_of(sums, sample->n_strata);
+    add_up(sample, a, &room);
+    find_variances(sample, &room);
+    return halfwidth_of(room.sums, sample->n_strata);
 }

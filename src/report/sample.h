@@ -25,9 +25,10 @@ struct report_sample report_sample_new(const struct report_run *counted, const s
  * either side, as far as the launches timed so far can tell. Returns the number of launches added. */
 unsigned report_sample_more(struct report_sample *sample, const struct report_run *run, double error,
                             struct base_arena *arena);
-/* Estimates the counters of the launches of `run` that were not timed, and sums them. Sets run->estimate. Returns false
- * if the run did not make the launches of `counted`, or timed none of some kernel. */
-bool report_sample_estimate(const struct report_sample *sample, const struct report_run *counted,
+/* Estimates the counters of the launches of `run` that were not timed, and sums them. Sets run->estimate; n_runs: how
+ * often the program ran for it. Returns false if the run did not make the launches of `counted`, or timed none of some
+ * kernel. */
+bool report_sample_estimate(const struct report_sample *sample, const struct report_run *counted, unsigned n_runs,
                             struct report_run *run, struct base_arena *arena);
 /* Returns the half width of the interval of the relative difference in cycles of two runs that timed the same sample:
  * of log(a / b), for small differences. */

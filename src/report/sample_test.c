@@ -100,7 +100,7 @@ static void kernels_are_estimated_apart(void **state) {
     for (unsigned i = 0; i < 300; i++)
         add(program, i % 2 ? "slow" : "fast", 5000, i % 2 ? 1000 : 100);
     draw_and_run(program);
-    assert_true(report_sample_estimate(&program->sample, &program->counted, &program->run, &program->arena));
+    assert_true(report_sample_estimate(&program->sample, &program->counted, 2, &program->run, &program->arena));
     assert_true(fabs((double)program->run.total.counters.cycles - program->sum) <= 1);
     assert_true(halfwidth(program) < 1);
     assert_int_equal(program->run.total.counters.warp_instructions, 300 * 5000);
@@ -117,7 +117,7 @@ static void a_constant_part_is_found(void **state) {
     for (unsigned i = 0; i < 200; i++)
         add(program, "step", 1000 + 100 * i, 400 + 100 + 10 * i);
     draw_and_run(program);
-    assert_true(report_sample_estimate(&program->sample, &program->counted, &program->run, &program->arena));
+    assert_true(report_sample_estimate(&program->sample, &program->counted, 2, &program->run, &program->arena));
     assert_true(fabs((double)program->run.total.counters.cycles - program->sum) < 0.002 * program->sum);
     free_program(program);
 }
@@ -137,7 +137,7 @@ static void the_interval_contains_the_sum(void **state) {
             add(program, i % 3 ? "a" : "b", instructions, noise * (double)(200 + instructions / (i % 3 ? 4 : 10)));
         }
         draw_and_run(program);
-        assert_true(report_sample_estimate(&program->sample, &program->counted, &program->run, &program->arena));
+        assert_true(report_sample_estimate(&program->sample, &program->counted, 2, &program->run, &program->arena));
         double error = fabs((double)program->run.total.counters.cycles - program->sum);
         assert_true(halfwidth(program) > 0.01 * program->sum);
         n_covered += error <= halfwidth(program);
@@ -161,7 +161,7 @@ static void a_larger_sample_reaches_the_wanted_error(void **state) {
     assert_true(n_passes > 0);
     assert_true(count_chosen(program) > n_first);
     assert_true(count_chosen(program) < 400);
-    assert_true(report_sample_estimate(&program->sample, &program->counted, &program->run, &program->arena));
+    assert_true(report_sample_estimate(&program->sample, &program->counted, 2, &program->run, &program->arena));
     assert_true(halfwidth(program) <= 0.011 * program->sum);
     free_program(program);
 }
@@ -173,10 +173,10 @@ static void other_launches_are_noticed(void **state) {
         add(program, "step", 1000, 100);
     draw_and_run(program);
     program->launch[9].name = "other";
-    assert_false(report_sample_estimate(&program->sample, &program->counted, &program->run, &program->arena));
+    assert_false(report_sample_estimate(&program->sample, &program->counted, 2, &program->run, &program->arena));
     run(program);
     program->run.n_launches--;
-    assert_false(report_sample_estimate(&program->sample, &program->counted, &program->run, &program->arena));
+    assert_false(report_sample_estimate(&program->sample, &program->counted, 2, &program->run, &program->arena));
     free_program(program);
 }
 
@@ -194,8 +194,8 @@ static void the_difference_of_two_runs_can_be_exact(void **state) {
     memcpy(launch, program->launch, sizeof launch);
     for (unsigned i = 0; i < 300; i++)
         launch[i].counters.cycles *= 2;
-    assert_true(report_sample_estimate(&program->sample, &program->counted, &program->run, &program->arena));
-    assert_true(report_sample_estimate(&program->sample, &program->counted, &twice, &program->arena));
+    assert_true(report_sample_estimate(&program->sample, &program->counted, 2, &program->run, &program->arena));
+    assert_true(report_sample_estimate(&program->sample, &program->counted, 2, &twice, &program->arena));
     assert_true(halfwidth(program) > 0.005 * program->sum);
     assert_true(report_sample_difference(&program->sample, &program->run, &twice, &program->arena) < 1e-4);
     for (unsigned i = 0; i < 300; i++)

@@ -11,9 +11,7 @@
 #include <math.h>
 #include <spawn.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,6 +20,7 @@
 
 #include "command/command.h"
 #include "command/output.h"
+#include "program/run_folder.h"
 #include "report/report.h"
 
 extern char **environ;
@@ -76,14 +75,16 @@ static int run_command(const char *const *argv) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : COMMAND_STOPPED;
 }
 
-static int run_once(const struct bench_against *given, const char *heddle, const char *name, int counter,
+/* Where and how runs are measured. */
+struct meter {
+    const char *path; /* of the file that a run writes its statistics to */
+    int counter;
+};
+
+static int run_once(const struct bench_against *given, const char *heddle, const char *name, const struct meter *meter,
                     struct once *once) {
-    char path[] = "/tmp/heddle-bench-XXXXXX";
-    int file = mkstemp(path);
-    if (file < 0)
-        return command_fail(COMMAND_ERROR, "cannot make a file in /tmp");
-    close(file);
-    const char *argv[MOST_WORDS] = {heddle, "run", name, "--size", given->size, "--no-check", "-q", "--json", path};
+    const char *argv[MOST_WORDS] = {heddle,       "run", name,     "--size",   given->size,
+                                    "--no-check", "-q",  "--json", meter->path};
     unsigned n = 9;
     if (given->machine && !*given->machine) {
         argv[n++] = "--functional";
@@ -99,33 +100,32 @@ static int run_once(const struct bench_against *given, const char *heddle, const
         argv[n++] = "--set";
         argv[n++] = given->set->item[i];
     }
-    uint64_t before = read_counter(counter);
+    uint64_t before = read_counter(meter->counter);
     int status = run_command(argv);
-    *once = (struct once){.instructions = read_counter(counter) - before};
-    json_t *object = status == COMMAND_DONE ? json_load_file(path, 0, NULL) : NULL,
+    *once = (struct once){.instructions = read_counter(meter->counter) - before};
+    json_t *object = status == COMMAND_DONE ? json_load_file(meter->path, 0, NULL) : NULL,
            *total = json_object_get(object, "total");
     once->seconds = json_number_value(json_object_get(json_object_get(object, "host"), "seconds"));
     once->cycles = (uint64_t)json_integer_value(json_object_get(total, "cycles"));
     once->warp_instructions = (uint64_t)json_integer_value(json_object_get(total, "warp_instructions"));
     json_decref(object);
-    unlink(path);
+    unlink(meter->path);
     if (status == COMMAND_DONE && once->seconds > 0)
         return COMMAND_DONE;
     return command_fail(status == COMMAND_DONE ? COMMAND_ERROR : (enum command_status)status, "'%s run %s' failed",
                         heddle, name);
 }
 
-static int run_pairs(const struct bench_against *given, const char *own, int counter, struct pairs *pairs) {
+static int run_pairs(const struct bench_against *given, const char *own, const struct meter *meter,
+                     struct pairs *pairs) {
     double sum = 0, squares = 0, instructions = 0, n = (double)given->repeat;
     pairs->is_same = true;
     for (uint64_t i = 0; i < given->repeat; i++) {
         struct once first, second; /* this build and the other */
         bool is_turned = i % 2;    /* neither build always runs first */
-        int status =
-            run_once(given, is_turned ? given->other : own, pairs->name, counter, is_turned ? &second : &first);
+        int status = run_once(given, is_turned ? given->other : own, pairs->name, meter, is_turned ? &second : &first);
         if (status == COMMAND_DONE)
-            status =
-                run_once(given, is_turned ? own : given->other, pairs->name, counter, is_turned ? &first : &second);
+            status = run_once(given, is_turned ? own : given->other, pairs->name, meter, is_turned ? &first : &second);
         if (status != COMMAND_DONE)
             return status;
         double ratio = log(first.seconds / second.seconds);
@@ -190,17 +190,20 @@ int bench_against(const struct bench_against *given) {
     own[length] = '\0';
     if (!command_open_output(given->json, &json))
         return COMMAND_ERROR;
+    struct program_run_folder folder;
+    if (!program_run_folder_make(&folder, given->arena))
+        return COMMAND_ERROR;
     struct pairs *pairs = BASE_ARENA_ARRAY(given->arena, struct pairs, given->n_names);
-    int counter = open_counter(), status = COMMAND_DONE;
+    const struct meter meter = {base_arena_printf(given->arena, "%s/run.json", folder.path), open_counter()};
+    int status = COMMAND_DONE;
     unsigned n = 0;
-    for (; n < given->n_names; n++) {
+    for (; n < given->n_names && status == COMMAND_DONE; n += status == COMMAND_DONE) {
         pairs[n].name = given->name[n];
-        status = run_pairs(given, own, counter, &pairs[n]);
-        if (status != COMMAND_DONE)
-            break;
+        status = run_pairs(given, own, &meter, &pairs[n]);
     }
-    if (counter >= 0)
-        close(counter);
+    if (meter.counter >= 0)
+        close(meter.counter);
+    program_run_folder_remove(&folder, given->arena);
     if (n && !command_is_stdout(given->json))
         print_pairs(given, pairs, n);
     if (json && !command_close_output(given->json, json, write_pairs(json, pairs, n)))
