@@ -107,6 +107,24 @@ static void find_short_registers(struct isa_code *code) {
     }
 }
 
+/* ---- Questions --------------------------------------------------------------------------------------------------- */
+
+bool isa_has_rare_path(const struct ptx_instruction *insn) {
+    enum ptx_type type = insn->n_types ? insn->type[0] : PTX_B32;
+    bool is_rounded =
+        ptx_type_kind(type) == PTX_KIND_F && !ptx_has(insn, PTX_MOD_APPROX) && !ptx_has(insn, PTX_MOD_FULL);
+    switch (insn->opcode) {
+    case PTX_OP_DIV:
+    case PTX_OP_REM:
+        return is_rounded || (ptx_type_kind(type) != PTX_KIND_F && ptx_type_bits(type) == 64);
+    case PTX_OP_RCP:
+    case PTX_OP_SQRT:
+        return is_rounded;
+    default:
+        return false;
+    }
+}
+
 /* ---- The code ---------------------------------------------------------------------------------------------------- */
 
 struct isa_code isa_code_new(const struct isa_target *target, const struct ptx_analysis *analysis) {

@@ -13,12 +13,75 @@ static bool is_stored(const struct isa_code *code, uint32_t r) {
     return false;
 }
 
+/* Returns whether the value that the register has after instruction i may still be read. */
+static bool is_live_after(const struct isa_code *code, uint32_t r, uint32_t i) {
+    const struct ptx_block *block = &code->analysis->block[code->analysis->block_of[i]];
+    for (uint32_t k = i + 1; k < block->first + block->count; k++) {
+        const struct ptx_instruction *insn = isa_source(code, k);
+        for (uint32_t u = code->first_use[r]; u < code->first_use[r + 1]; u++)
+            if (code->use[u] == k)
+                return true;
+        if (isa_result(insn) == r && insn->guard == PTX_NO_INDEX)
+            return false;
+    }
+    for (uint32_t s = 0; s < block->n_successors; s++)
+        if (ptx_is_live_in(code->analysis, block->successor[s], r))
+            return true;
+    return false;
+}
+
+/* Returns whether `written` changes while `kept` is needed; the copy of one to the other does not count. */
+static bool is_written_while_live(const struct isa_code *code, uint32_t written, uint32_t kept, uint32_t copy) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < code->n && n < code->n_definitions[written]; i++) {
+        const struct ptx_instruction *insn = isa_source(code, i);
+        if (isa_result(insn) != written)
+            continue;
+        n++;
+        bool is_same_copy = insn->opcode == PTX_OP_MOV && insn->operand[1].kind == PTX_OPERAND_REGISTER &&
+                            insn->operand[1].register_id == kept;
+        if (i != copy && !is_same_copy && is_live_after(code, kept, i))
+            return true;
+    }
+    return n < code->n_definitions[written]; /* a vector's element */
+}
+
+/* Returns whether the block is in the loop with this header, or in one inside it. */
+static bool is_in_nest(const struct ptx_analysis *analysis, uint32_t block, uint32_t header) {
+    for (uint32_t l = 0; l < analysis->n_loops; l++) {
+        if (analysis->loop[l].header != analysis->block[block].loop_header)
+            continue;
+        for (uint32_t outer = l; outer != PTX_NO_INDEX; outer = analysis->loop[outer].parent)
+            if (analysis->loop[outer].header == header)
+                return true;
+    }
+    return false;
+}
+
+/* Returns whether the value is needed only where the loop is left: the move goes there. */
+static bool is_for_exit(const struct isa_code *code, uint32_t r, uint32_t i) {
+    const struct ptx_analysis *analysis = code->analysis;
+    const struct ptx_block *block = &analysis->block[analysis->block_of[i]];
+    if (block->loop_header == PTX_NO_BLOCK)
+        return false;
+    for (uint32_t s = 0; s < block->n_successors; s++)
+        if (ptx_is_live_in(analysis, block->successor[s], r) &&
+            is_in_nest(analysis, block->successor[s], block->loop_header))
+            return false;
+    for (uint32_t u = code->first_use[r]; u < code->first_use[r + 1]; u++)
+        if (analysis->block_of[code->use[u]] == analysis->block_of[i] && code->use[u] > i)
+            return false;
+    return true;
+}
+
 static unsigned cost_of_move(const struct isa_code *code, uint32_t i) {
     const struct ptx_instruction *insn = isa_source(code, i);
     const struct ptx_operand *source = &insn->operand[1];
     uint32_t result = isa_result(insn);
     bool is_merged = result != ISA_NONE && code->n_definitions[result] > 1; /* paths bring it different values */
     bool is_wide = ptx_type_bits(isa_type(insn)) == 64;
+    if (is_merged && source->kind != PTX_OPERAND_SPECIAL && is_for_exit(code, result, i))
+        return 0;
     switch (source->kind) {
     case PTX_OPERAND_SPECIAL:
         return 1;
@@ -29,14 +92,12 @@ static unsigned cost_of_move(const struct isa_code *code, uint32_t i) {
     case PTX_OPERAND_FUNCTION:
         return 2;
     case PTX_OPERAND_REGISTER: {
-        /* A copy costs nothing unless both registers are needed afterwards. */
+        /* A copy costs nothing if both registers can be the same. */
         if (!is_merged || ptx_type_kind(isa_type(insn)) == PTX_KIND_P)
             return 0;
-        const struct ptx_block *block = &code->analysis->block[code->analysis->block_of[i]];
-        for (uint32_t s = 0; s < block->n_successors; s++)
-            if (ptx_is_live_in(code->analysis, block->successor[s], source->register_id))
-                return is_wide ? 2 : 1;
-        return 0;
+        uint32_t from = source->register_id;
+        bool is_apart = is_written_while_live(code, from, result, i) || is_written_while_live(code, result, from, i);
+        return is_apart ? (is_wide ? 2 : 1) : 0;
     }
     case PTX_OPERAND_VECTOR:
         return 0;
@@ -174,9 +235,9 @@ bool isa_is_joined(const struct isa_code *code, const struct ptx_instruction *in
 }
 
 /* ptxas 13.0 on small kernels: joined atomics with the vote, the choice of a lane, the combination, and for sums that
- * are read the way back. Where the memory has no such operation: a loop that tries compare-and-swap, here once. */
+ * are read the way back. Where the memory has no such operation: a loop that tries compare-and-swap, here one round. */
 static unsigned cost_of_atomic(const struct isa_code *code, const struct ptx_instruction *insn) {
-    enum { COUNTED = 5, COMBINED = 7, COUNTED_AND_READ = 10, ASKED = 4, RETRIED = 9 };
+    enum { COUNTED = 5, COMBINED = 7, COUNTED_AND_READ = 10, ASKED = 4, WORD = 5, DOUBLE = 6, LONG = 7 };
     enum ptx_type type = isa_type(insn);
     bool is_exchange = ptx_has(insn, PTX_MOD_CAS) || ptx_has(insn, PTX_MOD_EXCH);
     if (isa_is_joined(code, insn)) {
@@ -185,8 +246,13 @@ static unsigned cost_of_atomic(const struct isa_code *code, const struct ptx_ins
             return COUNTED_AND_READ;
         return isa_is_constant(value) && ptx_has(insn, PTX_MOD_ADD) ? COUNTED : COMBINED;
     }
-    if (insn->space == PTX_SPACE_SHARED)
-        return !is_exchange && (ptx_type_bits(type) == 64 || ptx_type_kind(type) == PTX_KIND_F) ? RETRIED : 1;
+    if (insn->space == PTX_SPACE_SHARED) {
+        if (is_exchange || (ptx_type_bits(type) < 64 && ptx_type_kind(type) != PTX_KIND_F))
+            return 1;
+        return ISA_AROUND_RETRIES + (ptx_type_bits(type) < 64            ? WORD
+                                     : ptx_type_kind(type) == PTX_KIND_F ? DOUBLE
+                                                                         : LONG);
+    }
     bool is_sum = insn->opcode == PTX_OP_ATOM && ptx_has(insn, PTX_MOD_ADD) && ptx_type_kind(type) != PTX_KIND_F &&
                   ptx_type_bits(type) == 32;
     return is_sum && isa_is_uniform_address(code, &insn->operand[1]) ? ASKED : 1;

@@ -23,15 +23,14 @@ struct isa_code {
 /* The limits of a compiler, which the passes follow. Lengths are in machine instructions. */
 struct isa_compiler {
     struct {
-        uint32_t times;         /* that a loop's body is repeated if its iterations are known only at run time */
-        uint32_t most_body;     /* the longest such body: without loads, */
-        uint32_t most_shared;   /* with loads from shared memory, */
-        uint32_t most_global;   /* with loads that take longer */
-        uint32_t complete;      /* the longest code of a loop that disappears, with a body */
-        uint32_t complete_body; /* of up to this length; */
-        uint32_t large;         /* the same for a longer body */
-        uint32_t partial;       /* the longest code of a loop that is unrolled in part */
-        uint32_t entry_cost;    /* of the choice between the unrolled loop and its remainder */
+        uint32_t times;        /* that a loop's body is repeated if its iterations are known only at run time */
+        uint32_t most_body;    /* the longest such body: without loads, */
+        uint32_t most_shared;  /* with loads from shared memory, */
+        uint32_t most_global;  /* with loads that take longer */
+        uint32_t complete;     /* the most iterations, times the square of the body, of a loop that disappears */
+        uint32_t partial_body; /* the longest body, without branches, of a loop that is unrolled in part, */
+        uint32_t partial;      /* and the longest code of such a loop, with the iterations that remain */
+        uint32_t entry_cost;   /* of the choice between the unrolled loop and its remainder */
     } unroll;
     struct {
         uint32_t divergent, uniform; /* the longest path of a branch that may diverge, and of one that does not */
@@ -126,6 +125,10 @@ static inline bool isa_is_uniform_address(const struct isa_code *code, const str
 /* Returns whether the instruction reads the register as the base of an address, and in no other way. */
 bool isa_reads_as_address(const struct ptx_instruction *insn, uint32_t r);
 
+/* Divisions and roots that are rounded, and divisions of 64 bits, call a function for rare operands: a branch, which
+ * nothing moves across, and for which no loop is unrolled. */
+bool isa_has_rare_path(const struct ptx_instruction *insn);
+
 /* ---- Rewriting passes -------------------------------------------------------------------------------------------- */
 
 /* What a thread computes does not change. */
@@ -135,7 +138,19 @@ void isa_reuse_loads(struct ptx_function *function);
 void isa_reduce_atomics(struct ptx_function *function);
 void isa_join_accesses(struct ptx_function *function, struct base_arena *arena);
 void isa_schedule(const struct isa_target *target, struct ptx_function *function);
-void isa_count_registers(const struct isa_target *target, struct ptx_function *function);
+/* The most registers that a kernel's own directives and the names of registers allow. */
+uint32_t isa_allowed_registers(const struct ptx_function *function);
+enum { ISA_RESERVED_REGISTERS = 2 }; /* which the code does not use */
+/* Returns whether the function needs more registers than it may have. */
+bool isa_count_registers(const struct isa_target *target, struct ptx_function *function);
+void isa_spill(const struct isa_target *target, struct ptx_function *function, struct base_arena *arena);
+
+/* The place where most values are live. */
+struct isa_peak {
+    uint32_t excess; /* machine registers beyond those that the function may have */
+    uint8_t *words;  /* per register: machine registers, if it is live there and its instruction does not use it */
+};
+struct isa_peak isa_find_peak(const struct isa_code *code);
 
 /* ---- Passes over the code ---------------------------------------------------------------------------------------- */
 

@@ -37,11 +37,13 @@ enum isa_work { ISA_WORK_INTEGER, ISA_WORK_FLOAT, ISA_WORK_SPECIAL };
 enum isa_atomic {
     ISA_ATOMIC_PLAIN,
     ISA_ATOMIC_SLOW,     /* on floating-point numbers: an address takes the L2 twice as long (red_add_f32) */
-    ISA_ATOMIC_RETRIED,  /* shared memory has it as a loop of compare-and-swap */
+    ISA_ATOMIC_RETRIED,  /* shared memory has it as a loop of compare-and-swap, and ISA_AROUND_RETRIES instructions */
     ISA_ATOMIC_COUNTING, /* adds 1 in shared memory, and no one reads the result, or waits for an mbarrier: lanes of an
                             address go together */
     ISA_ATOMIC_JOINED,   /* on one address for the whole warp: one lane accesses memory for all (joined_*) */
 };
+
+enum { ISA_AROUND_RETRIES = 2 };
 
 /* What a target issues for a PTX instruction. Costs are in parts of an instruction, because a loop that the compiler
  * unrolls pays for its counter and its branch only once in several iterations. */
@@ -73,6 +75,9 @@ bool isa_is_compiled(const struct isa_target *target);
 /* Writes the function as the target's compiler does. New instructions and registers come from the arena, the module's.
  */
 void isa_rewrite(const struct isa_target *target, struct ptx_function *function, struct base_arena *arena);
+
+/* The name of the local variable that holds spilled registers. */
+#define ISA_SPILL_NAME "spilled registers"
 
 /* Returns what the target issues for each PTX instruction of the function: n_instructions entries, to be freed by the
  * caller. */

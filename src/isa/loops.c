@@ -95,7 +95,8 @@ static uint32_t body_cost(const struct isa_code *code, uint32_t header) {
     uint32_t sum = 0;
     for (uint32_t i = 0; i < code->n; i++)
         if (isa_is_in_loop(code, i, header)) {
-            if (isa_source(code, i)->opcode == PTX_OP_CALL || isa_source(code, i)->opcode == PTX_OP_BRX)
+            if (isa_source(code, i)->opcode == PTX_OP_CALL || isa_source(code, i)->opcode == PTX_OP_BRX ||
+                isa_has_rare_path(isa_source(code, i)))
                 return UINT32_MAX;
             sum += code->insn[i].parts;
         }
@@ -117,15 +118,25 @@ static uint32_t most_body(const struct isa_code *code, uint32_t header) {
     return most;
 }
 
-/* How many iterations become one; 0: all. */
-static uint32_t unrolled_times(const struct isa_compiler *compiler, uint32_t body, uint32_t most_unknown,
-                               uint64_t iterations) {
-    if (!iterations)
-        return body <= most_unknown ? compiler->unroll.times : 1;
-    uint64_t most = body <= compiler->unroll.complete_body ? compiler->unroll.complete : compiler->unroll.large;
-    if (body * iterations <= most)
+static bool has_branches(const struct isa_code *code, uint32_t header) {
+    uint32_t n_blocks = 0;
+    for (uint32_t b = 0; b + 1 < code->analysis->n_blocks; b++)
+        n_blocks += code->analysis->block[b].loop_header == header;
+    return n_blocks > 1;
+}
+
+/* How many iterations become one if their number is known; 0: all. The iterations that remain are written out too, so
+ * fewer bodies are repeated if that leaves fewer. */
+static uint32_t unrolled_times(const struct isa_compiler *compiler, uint32_t body, uint64_t iterations,
+                               bool is_straight) {
+    if (iterations * body * body <= compiler->unroll.complete)
         return 0;
-    return body <= compiler->unroll.partial / 2 ? compiler->unroll.partial / body : 1;
+    if (!is_straight || body > compiler->unroll.partial_body)
+        return 1;
+    uint32_t times = compiler->unroll.partial / body;
+    while (times > 1 && (times + iterations % times) * body > compiler->unroll.partial)
+        times--;
+    return times;
 }
 
 /* The pragma stands before one of the header's instructions. */
@@ -137,14 +148,63 @@ static bool is_kept(const struct isa_code *code, uint32_t header) {
     return false;
 }
 
+/* Returns whether each iteration executes the instruction. */
+static bool is_unconditional(const struct isa_code *code, const struct isa_loop *loop, uint32_t i) {
+    const struct ptx_analysis *analysis = code->analysis;
+    if (isa_source(code, i)->guard != PTX_NO_INDEX)
+        return false;
+    uint32_t b = analysis->block_of[loop->branch], wanted = analysis->block_of[i];
+    while (b != wanted && b != loop->header && b != PTX_NO_BLOCK)
+        b = analysis->block[b].dominator;
+    return b == wanted;
+}
+
+/* Returns whether a branch other than that at the loop's end leaves it. */
+static bool has_other_exit(const struct isa_code *code, const struct isa_loop *loop) {
+    const struct ptx_analysis *analysis = code->analysis;
+    for (uint32_t b = 0; b + 1 < analysis->n_blocks; b++) {
+        const struct ptx_block *block = &analysis->block[b];
+        if (block->loop_header != loop->header || b == analysis->block_of[loop->branch])
+            continue;
+        for (uint32_t s = 0; s < block->n_successors; s++)
+            if (analysis->block[block->successor[s]].loop_header != loop->header)
+                return true;
+    }
+    return false;
+}
+
+/* Returns whether the loop stays as it is, whatever its length: if some of its iterations wait for a barrier, or if the
+ * number of iterations is known only at run time and the loop can end early. If then the threads of a warp may need
+ * different numbers, also if it contains an atomic, or a store that only some iterations execute. */
+static bool must_stay(const struct isa_code *code, const struct isa_loop *loop) {
+    bool is_divergent = !loop->iterations && !code->analysis->is_uniform_branch[loop->branch];
+    if (!loop->iterations && has_other_exit(code, loop))
+        return true;
+    for (uint32_t i = 0; i < code->n; i++) {
+        const struct ptx_instruction *insn = isa_source(code, i);
+        bool is_barrier = insn->opcode == PTX_OP_BAR || insn->opcode == PTX_OP_BARRIER;
+        bool is_atomic = insn->opcode == PTX_OP_ATOM || insn->opcode == PTX_OP_RED;
+        bool is_store = insn->opcode == PTX_OP_ST;
+        if (!isa_is_in_loop(code, i, loop->header) || !(is_barrier || (is_divergent && (is_atomic || is_store))))
+            continue;
+        if (is_atomic || !is_unconditional(code, loop, i))
+            return true;
+    }
+    return false;
+}
+
 bool isa_find_loop(const struct isa_code *code, uint32_t l, struct isa_loop *loop) {
     uint32_t header = code->analysis->loop[l].header;
     if (!is_innermost(code->analysis, l) || is_kept(code, header) || !find_counter(code, header, loop))
         return false;
     uint32_t body = body_cost(code, header);
-    if (body == UINT32_MAX || !body)
+    if (body == UINT32_MAX || !body || must_stay(code, loop))
         return false;
-    loop->times = unrolled_times(code->target->compiler, body, most_body(code, header), loop->iterations);
+    const struct isa_compiler *compiler = code->target->compiler;
+    if (loop->iterations)
+        loop->times = unrolled_times(compiler, body, loop->iterations, !has_branches(code, header));
+    else
+        loop->times = body <= most_body(code, header) ? compiler->unroll.times : 1;
     return loop->times != 1;
 }
 

@@ -24,8 +24,38 @@ static void a_loop_of_known_length_disappears(void **state) {
     (void)state;
     struct fixture f = amortize("mov.u32 %r2, 0;", "add.s32 %r2, %r2, 1;", "ne.s32 %p1, %r2, 16");
     FIXTURE_EXPECT(&f, 1, 1, 0, 0, 0, 1);
-    f = amortize("mov.u32 %r2, 0;", "add.s32 %r2, %r2, 1;", "ne.s32 %p1, %r2, 1000"); /* 80 times a body of 4 */
+    f = amortize("mov.u32 %r2, 0;", "add.s32 %r2, %r2, 1;", "ne.s32 %p1, %r2, 9000"); /* 90 times a body of 4 */
     FIXTURE_EXPECT(&f, 1, 1, 0, 0, 0, 1);                                             /* less than a part */
+}
+
+/* Expects the loop, whose body has `length` instructions, to be unrolled so many times. */
+static void expect_times(unsigned iterations, unsigned length, const char *branch, uint32_t times) {
+    static char body[8192];
+    int n = snprintf(body, sizeof body, "mov.u32 %%r2, 0;\nLOOP:\n%s", branch);
+    for (unsigned k = 0; k < length; k++)
+        n += snprintf(body + n, sizeof body - (size_t)n, "fma.rn.f32 %%f1, %%f1, %%f1, %%f2;\n");
+    snprintf(
+        body + n, sizeof body - (size_t)n,
+        "NEXT:\nadd.s32 %%r2, %%r2, 1;\nsetp.ne.s32 %%p1, %%r2, %u;\n@%%p1 bra LOOP;\nst.global.f32 [%%rd0], %%f1;\n",
+        iterations);
+    struct fixture f = fixture_new(body);
+    struct isa_loop loop = {.times = 1};
+    isa_find_loop(&f.code, 0, &loop);
+    assert_int_equal(loop.times, times);
+    fixture_free(&f);
+}
+
+/* ptxas 13.0 for the same loops. */
+static void long_loops_are_unrolled_in_part(void **state) {
+    (void)state;
+    expect_times(40, 22, "", 0);
+    expect_times(44, 22, "", 11);
+    expect_times(1000, 42, "", 8); /* 8 bodies of 45 */
+    expect_times(1000, 44, "", 5); /* 7 would leave 6 */
+    expect_times(1009, 52, "", 4); /* one remains */
+    expect_times(64, 69, "", 4);
+    expect_times(64, 73, "", 1);
+    expect_times(1000, 20, "setp.gt.f32 %p2, %f1, %f2;\n@%p2 bra NEXT;\n", 1);
 }
 
 static void other_loops_stay(void **state) {
@@ -40,6 +70,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_counted_loop_is_unrolled),
         cmocka_unit_test(a_loop_of_known_length_disappears),
+        cmocka_unit_test(long_loops_are_unrolled_in_part),
         cmocka_unit_test(other_loops_stay),
     };
     return cmocka_run_group_tests_name("isa/loops", tests, NULL, NULL);

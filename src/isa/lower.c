@@ -1,6 +1,6 @@
 /* The list of passes. They do not model code that moves between blocks, values that the PTX computes twice and machine
- * code once (except loads from shared memory), spilled registers, the rare paths of divisions and square roots, and
- * functions that a compiler would inline. */
+ * code once (except loads from shared memory), the rare paths of divisions and square roots, and functions that a
+ * compiler would inline. */
 #include "isa/internal.h"
 
 void isa_rewrite(const struct isa_target *target, struct ptx_function *function, struct base_arena *arena) {
@@ -12,7 +12,8 @@ void isa_rewrite(const struct isa_target *target, struct ptx_function *function,
     isa_reuse_loads(function);
     isa_join_accesses(function, arena);
     isa_schedule(target, function);
-    isa_count_registers(target, function);
+    if (isa_count_registers(target, function))
+        isa_spill(target, function, arena);
 }
 
 struct isa_code isa_estimate(const struct isa_target *target, const struct ptx_analysis *analysis) {

@@ -1,7 +1,7 @@
-/* Short branches over loads become predicates. Predication merges the instructions into the surrounding block, so the
- * loads of several such branches overlap. An example is the borders of a tile, each under its own condition. The branch
- * disappears, and the instructions after it get its negated guard. Every thread executes the same instructions as
- * before. */
+/* Short branches over accesses become predicates. Predication merges the instructions into the surrounding block, so
+ * the loads of several such branches overlap. An example is the borders of a tile, each under its own condition. A warp
+ * issues the accesses even if none of its threads needs them. The branch disappears, and the instructions after it get
+ * its negated guard. Every thread executes the same instructions as before. */
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -19,15 +19,11 @@ static bool writes(const struct ptx_instruction *insn, uint32_t r) {
     return wanted == ISA_NONE;
 }
 
-static bool is_slow_load(const struct ptx_instruction *insn) {
-    return insn->opcode == PTX_OP_LD && (insn->space == PTX_SPACE_GLOBAL || insn->space == PTX_SPACE_GENERIC);
-}
-
 /* Returns how many instructions after the branch get its guard; 0: it stays a branch. */
 static uint32_t guarded_length(const struct isa_code *code, uint32_t branch) {
     const struct ptx_instruction *insn = isa_source(code, branch);
     const struct ptx_analysis *analysis = code->analysis;
-    uint32_t a = analysis->block_of[branch] + 1, n_loads = 0;
+    uint32_t a = analysis->block_of[branch] + 1, n_accesses = 0;
     if (insn->opcode != PTX_OP_BRA || !code->insn[branch].is_predicated || a + 1 >= analysis->n_blocks ||
         analysis->block[a].first != branch + 1 ||
         insn->operand[0].target != analysis->block[a].first + analysis->block[a].count)
@@ -36,9 +32,9 @@ static uint32_t guarded_length(const struct isa_code *code, uint32_t branch) {
         const struct ptx_instruction *one = isa_source(code, i);
         if (one->guard != PTX_NO_INDEX || one->opcode == PTX_OP_BRA || writes(one, insn->guard))
             return 0;
-        n_loads += is_slow_load(one);
+        n_accesses += isa_is_access(one);
     }
-    return n_loads ? analysis->block[a].count : 0;
+    return n_accesses ? analysis->block[a].count : 0;
 }
 
 /* Takes instructions out; branches to one of them go to the next. */

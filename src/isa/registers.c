@@ -1,16 +1,21 @@
 /* Estimates the registers that ptxas gives to each thread, which decide how many blocks an SM holds.
  *
- * There are two bounds. The lower one is the largest number of registers that are live at once if these values need
- * none: predicates, constants and parameters, which are operands in constant memory; results that are folded into
- * another instruction, for which its own operands stay live instead; and values that are the same for all threads,
- * which ptxas keeps in uniform registers. One register is the stack pointer. The upper one counts all values of the
- * text.
+ * The number is one more than the highest register that the code uses, and two that are reserved. It is found from the
+ * values that are live at once, in the order of the rewritten text. These need no register: predicates; constants and
+ * parameters, which are operands in constant memory, unless an instruction needs two of them or an address; and results
+ * that are folded into another instruction, for which its own operands stay live instead. Functions that ptxas calls
+ * for rare operands need registers of their own.
  *
- * ptxas stays within the registers that a thread of a full SM can use if it can, and spends them on addresses and loads
- * ahead: its numbers lie between the bounds. Above that limit it is as sparing as it can be. A kernel's .maxnreg, or
- * .maxntid and .minnctapersm, lower the limit; values beyond it would be spilled, which is not modelled.
+ * ptxas does not use as few registers as it could. Even and odd registers are two banks, and operands of an instruction
+ * should come from both; so an index beside a base address, or a stored value beside its address, is in an odd
+ * register, and the even one next to it often remains unused. Registers that an access reads stay in use for some
+ * instructions, since the access reads them late. Both hold only as long as the SM stays full of threads. If that needs
+ * more, values that all threads have in common move to uniform registers, and parameters are loaded again for each use.
+ * Above that, registers are given to warps in units of eight, and ptxas spends them up to the next unit.
  *
- * tests/registers compares the numbers with those of ptxas. */
+ * A kernel's .maxnreg, or .maxntid and .minnctapersm, limit the number; spill.c spills the rest.
+ *
+ * Found with ptxas 13.0 on small kernels. tests/registers compares the numbers with those of ptxas. */
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -24,13 +29,27 @@ struct seen {
     uint32_t n_read, n_written;
 };
 
+/* Where a value lies in the register file, whose even and odd registers are two banks. */
+enum place { ANYWHERE, ODD, EVEN, TOGETHER, N_PLACES };
+
+/* Machine registers in use at an instruction, by place: while it executes, when its results exist, and those among its
+ * operands that no other instruction needs, but that an access reads late. */
+struct moment {
+    uint16_t during[N_PLACES], after[N_PLACES], late[N_PLACES];
+};
+
 struct counting {
     const struct isa_code *code;
-    uint8_t *words;        /* per register: machine registers that it takes */
-    bool *is_seen_through; /* per register: its value is a part of the instructions that read it */
+    /* Per register: */
+    uint8_t *words;        /* machine registers that it takes */
+    uint8_t *place;        /* enum place */
+    bool *is_seen_through; /* its value is a part of the instructions that read it */
+    bool *is_loaded;       /* a parameter that some instruction needs in a register */
+    /* Sets of registers, of n_words words: */
+    uint64_t *live_in, *loaded; /* at the start of each block; parameters */
+    size_t n_words;
     struct seen seen;
-    uint64_t *live_in;
-    size_t n_words; /* of a set */
+    struct moment *moment; /* per instruction */
 };
 
 static void see(void *user, uint32_t r, bool is_write);
@@ -38,7 +57,7 @@ static void see(void *user, uint32_t r, bool is_write);
 /* Adds a register that is read, or, if it is seen through, those from which it comes. */
 static void add_read(struct counting *counting, uint32_t r) {
     struct seen *seen = &counting->seen;
-    if (counting->is_seen_through[r]) {
+    if (counting->is_seen_through[r] && !counting->is_loaded[r]) {
         struct seen before = *seen;
         ptx_for_each_register(isa_source(counting->code, counting->code->definition[r]), see, counting);
         seen->n_written = before.n_written;
@@ -67,7 +86,94 @@ static void look_at(struct counting *counting, uint32_t i) {
 
 /* ---- Values without a register ----------------------------------------------------------------------------------- */
 
+/* A parameter, or a constant at a fixed address: an operand in constant memory. */
+static bool is_in_bank(const struct isa_code *code, const struct ptx_instruction *insn) {
+    if (insn->opcode != PTX_OP_LD || insn->operand[0].kind != PTX_OPERAND_REGISTER)
+        return false;
+    if (insn->space == PTX_SPACE_PARAM)
+        return code->function->is_entry;
+    return insn->space == PTX_SPACE_CONST && isa_is_uniform_address(code, &insn->operand[1]);
+}
+
+/* Returns whether the register is the same for all threads, and points only to constants: it is a uniform one. */
+static bool is_uniform_pointer(const struct isa_code *code, uint32_t r) {
+    if (!code->analysis->is_uniform[r] || !isa_n_uses(code, r))
+        return false;
+    for (uint32_t u = code->first_use[r]; u < code->first_use[r + 1]; u++) {
+        const struct ptx_instruction *insn = isa_source(code, code->use[u]);
+        bool is_step = isa_result(insn) == r;
+        if (!is_step && !(insn->space == PTX_SPACE_CONST && isa_reads_as_address(insn, r)))
+            return false;
+    }
+    return true;
+}
+
+static bool is_seen_through(const struct isa_code *code, uint32_t r) {
+    if (code->n_definitions[r] != 1)
+        return false;
+    uint32_t i = code->definition[r];
+    const struct ptx_instruction *insn = isa_source(code, i);
+    if (isa_result(insn) != r || insn->guard != PTX_NO_INDEX)
+        return false;
+    if (is_in_bank(code, insn))
+        return true;
+    if (insn->opcode == PTX_OP_MOV && insn->n_operands > 1 && isa_is_constant(&insn->operand[1]))
+        return true;
+    if (isa_is_access(insn) || insn->opcode == PTX_OP_TEX || insn->opcode == PTX_OP_CALL)
+        return false;
+    return code->insn[i].parts == 0;
+}
+
+/* Returns whether the operand is an immediate, or in constant memory, or contains one after folding. */
+static bool has_constant(const struct counting *counting, const struct ptx_operand *operand, unsigned depth) {
+    enum { DEEPEST = 4 };
+    const struct isa_code *code = counting->code;
+    if (isa_is_constant(operand))
+        return true;
+    if (operand->kind != PTX_OPERAND_REGISTER || !counting->is_seen_through[operand->register_id] || depth == DEEPEST)
+        return false;
+    const struct ptx_instruction *insn = isa_source(code, code->definition[operand->register_id]);
+    if (is_in_bank(code, insn))
+        return true;
+    if (insn->opcode == PTX_OP_SHL)
+        return false;
+    for (unsigned k = 1; k < insn->n_operands; k++)
+        if (has_constant(counting, &insn->operand[k], depth + 1))
+            return true;
+    return false;
+}
+
+static bool reads(const struct ptx_operand *operand, uint32_t r) {
+    return operand->kind == PTX_OPERAND_REGISTER && operand->register_id == r;
+}
+
+/* An instruction takes one operand from constant memory or as an immediate. A parameter that is needed as a second one,
+ * as an address, or where the instruction takes none, is loaded into a register. */
+static bool needs_register(const struct counting *counting, uint32_t r, unsigned depth) {
+    enum { DEEPEST = 6 };
+    const struct isa_code *code = counting->code;
+    for (uint32_t u = code->first_use[r]; u < code->first_use[r + 1]; u++) {
+        const struct ptx_instruction *insn = isa_source(code, code->use[u]);
+        uint32_t result = isa_result(insn);
+        if (isa_is_access(insn) || insn->opcode == PTX_OP_CALL)
+            return true;
+        bool is_copy = result != ISA_NONE && counting->is_seen_through[result] &&
+                       (insn->opcode == PTX_OP_MOV || insn->opcode == PTX_OP_CVTA || insn->opcode == PTX_OP_CVT);
+        if (is_copy) {
+            if (depth < DEEPEST && needs_register(counting, result, depth + 1))
+                return true;
+            continue;
+        }
+        for (unsigned k = 1; k < insn->n_operands; k++)
+            if (!reads(&insn->operand[k], r) && has_constant(counting, &insn->operand[k], 0))
+                return true;
+    }
+    return false;
+}
+
 static bool is_uniform_arithmetic(const struct isa_code *code, uint32_t r) {
+    if (code->n_definitions[r] != 1)
+        return false;
     const struct ptx_instruction *insn = isa_source(code, code->definition[r]);
     if (!code->analysis->is_uniform[r] || insn->guard != PTX_NO_INDEX || isa_is_float(insn))
         return false;
@@ -82,20 +188,12 @@ static bool is_uniform_arithmetic(const struct isa_code *code, uint32_t r) {
     }
 }
 
-static bool is_seen_through(const struct isa_code *code, uint32_t r) {
-    if (code->n_definitions[r] != 1)
-        return false;
-    uint32_t i = code->definition[r];
-    const struct ptx_instruction *insn = isa_source(code, i);
-    if (isa_result(insn) != r || insn->guard != PTX_NO_INDEX)
-        return false;
-    if (insn->opcode == PTX_OP_LD && insn->space == PTX_SPACE_PARAM)
-        return code->function->is_entry;
-    if (insn->opcode == PTX_OP_MOV && insn->n_operands > 1 && isa_is_constant(&insn->operand[1]))
-        return true;
-    if (isa_is_access(insn) || insn->opcode == PTX_OP_TEX || insn->opcode == PTX_OP_CALL)
-        return false;
-    return code->insn[i].parts == 0 || is_uniform_arithmetic(code, r);
+/* Registers are scarce: uniform values are in uniform registers, and parameters are loaded for each instruction. */
+static void spare(struct counting *counting) {
+    for (uint32_t r = 0; r < counting->code->function->n_registers; r++) {
+        counting->is_loaded[r] = false;
+        counting->is_seen_through[r] |= is_uniform_arithmetic(counting->code, r);
+    }
 }
 
 static void find_words(struct counting *counting) {
@@ -112,6 +210,45 @@ static void find_words(struct counting *counting) {
             counting->words[r] = 1;
         }
         counting->is_seen_through[r] = is_seen_through(code, r);
+        if (counting->words[r] && is_uniform_pointer(code, r))
+            counting->words[r] = 0;
+    }
+    for (uint32_t r = 0; r < code->function->n_registers; r++)
+        counting->is_loaded[r] = counting->is_seen_through[r] &&
+                                 is_in_bank(code, isa_source(code, code->definition[r])) &&
+                                 needs_register(counting, r, 0);
+}
+
+/* ---- Banks ------------------------------------------------------------------------------------------------------- */
+
+static void place(struct counting *counting, const struct ptx_operand *operand, enum place where) {
+    if (operand->kind == PTX_OPERAND_REGISTER && counting->place[operand->register_id] == ANYWHERE)
+        counting->place[operand->register_id] = (uint8_t)where;
+    for (uint32_t e = 0; operand->kind == PTX_OPERAND_VECTOR && e < operand->n_elements; e++)
+        place(counting, &operand->element[e], TOGETHER);
+}
+
+/* The address of an access and the value that it stores, and the index and the base of an address, come from different
+ * banks: pairs begin in an even register, values that are read with them are in odd ones. */
+static void find_places(struct counting *counting) {
+    const struct isa_code *code = counting->code;
+    for (uint32_t r = 0; r < code->function->n_registers; r++)
+        counting->place[r] = counting->words[r] == 2 ? TOGETHER : ANYWHERE;
+    for (uint32_t i = 0; i < code->n; i++) {
+        const struct ptx_instruction *insn = isa_source(code, i);
+        bool is_store = insn->opcode == PTX_OP_ST || insn->opcode == PTX_OP_RED || insn->opcode == PTX_OP_ATOM;
+        for (unsigned k = 0; k < insn->n_operands; k++) {
+            const struct ptx_operand *operand = &insn->operand[k];
+            if (operand->kind == PTX_OPERAND_VECTOR)
+                place(counting, operand, TOGETHER);
+            else if (is_store && operand->kind == PTX_OPERAND_REGISTER && !(k == 0 && insn->opcode == PTX_OP_ATOM))
+                place(counting, operand, ODD);
+            else if (is_store && operand->kind == PTX_OPERAND_ADDRESS && operand->register_id != PTX_NO_INDEX &&
+                     counting->place[operand->register_id] == ANYWHERE)
+                counting->place[operand->register_id] = EVEN;
+        }
+        if (insn->opcode == PTX_OP_MUL && ptx_has(insn, PTX_MOD_WIDE) && !code->insn[i].parts)
+            place(counting, &insn->operand[1], ODD);
     }
 }
 
@@ -121,71 +258,168 @@ static bool has(const uint64_t *set, uint32_t r) { return set[r / 64] >> (r % 64
 static void put(uint64_t *set, uint32_t r) { set[r / 64] |= 1ull << (r % 64); }
 static void drop(uint64_t *set, uint32_t r) { set[r / 64] &= ~(1ull << (r % 64)); }
 
-/* Goes through the block from its end with the registers that are live there. Returns the most words live at once. */
-static uint32_t pass_block(struct counting *counting, const struct ptx_block *block, uint64_t *live) {
-    uint32_t words = 0, most = 0;
-    for (uint32_t r = 0; r < counting->code->function->n_registers; r++)
-        words += has(live, r) ? counting->words[r] : 0;
-    most = words;
-    for (uint32_t i = block->first + block->count; i-- > block->first;) {
-        const struct seen *seen = &counting->seen;
-        uint32_t unread = 0;
-        look_at(counting, i);
-        bool is_guarded = isa_source(counting->code, i)->guard != PTX_NO_INDEX;
-        for (uint32_t k = 0; k < seen->n_written; k++) {
-            uint32_t r = seen->written[k];
-            if (!has(live, r))
-                unread += counting->words[r];
-            else if (!is_guarded) {
-                drop(live, r);
-                words -= counting->words[r];
-                unread += counting->words[r];
-            }
-        }
-        most = words + unread > most ? words + unread : most;
-        for (uint32_t k = 0; k < seen->n_read; k++)
-            if (!has(live, seen->read[k])) {
-                put(live, seen->read[k]);
-                words += counting->words[seen->read[k]];
-            }
-        most = words > most ? words : most;
+/* Returns the registers that the instruction uses while it executes, beside its operands: sequences, and functions that
+ * ptxas calls for rare operands (kernels of one such instruction). */
+static uint32_t words_inside(const struct ptx_instruction *insn) {
+    enum ptx_type type = isa_type(insn);
+    bool is_rounded = !ptx_has(insn, PTX_MOD_APPROX) && !ptx_has(insn, PTX_MOD_FULL);
+    bool is_signed = ptx_type_kind(type) == PTX_KIND_S;
+    switch (insn->opcode) {
+    case PTX_OP_DIV:
+        if (type == PTX_F64)
+            return 14;
+        if (isa_is_float(insn))
+            return is_rounded ? 9 : 0;
+        if (ptx_type_bits(type) == 64)
+            return is_signed ? 13 : 11;
+        return isa_is_constant(&insn->operand[2]) ? 1 : 4;
+    case PTX_OP_REM:
+        if (ptx_type_bits(type) == 64)
+            return is_signed ? 13 : 11;
+        return isa_is_constant(&insn->operand[2]) ? 1 : 4;
+    case PTX_OP_RCP:
+        return type == PTX_F64 ? 8 : is_rounded ? 9 : 0;
+    case PTX_OP_SQRT:
+        return type == PTX_F64 ? 14 : is_rounded ? 6 : 0;
+    default:
+        return 0;
     }
-    return most;
 }
 
+static void count_live(const struct counting *counting, const uint64_t *live, uint16_t words[N_PLACES]) {
+    memset(words, 0, N_PLACES * sizeof *words);
+    for (size_t w = 0; w < counting->n_words; w++)
+        for (uint64_t left = live[w]; left; left &= left - 1) {
+            uint32_t r = (uint32_t)(64 * w) + (uint32_t)__builtin_ctzll(left);
+            words[counting->place[r]] = (uint16_t)(words[counting->place[r]] + counting->words[r]);
+        }
+}
+
+/* Writes the instruction's moment, with the registers that are live after it and their words, and updates both to those
+ * before it. A guarded write to a register that nothing else writes begins its life. */
+static void pass_instruction(struct counting *counting, uint32_t i, uint64_t *live, uint16_t words[N_PLACES]) {
+    const struct ptx_instruction *insn = isa_source(counting->code, i);
+    const struct seen *seen = &counting->seen;
+    struct moment *moment = &counting->moment[i];
+    uint32_t results = 0;
+    look_at(counting, i);
+    memcpy(moment->after, words, sizeof moment->after);
+    memset(moment->late, 0, sizeof moment->late);
+    for (uint32_t k = 0; k < seen->n_written; k++) {
+        uint32_t r = seen->written[k], place = counting->place[r], size = counting->words[r];
+        results += size;
+        if (!has(live, r))
+            moment->after[place] = (uint16_t)(moment->after[place] + size);
+        else if (insn->guard == PTX_NO_INDEX || counting->code->n_definitions[r] == 1) {
+            drop(live, r);
+            words[place] = (uint16_t)(words[place] - size);
+        }
+    }
+    for (uint32_t k = 0; k < seen->n_read; k++) {
+        uint32_t r = seen->read[k], place = counting->place[r], size = counting->words[r];
+        if (has(live, r))
+            continue;
+        put(live, r);
+        words[place] = (uint16_t)(words[place] + size);
+        if (!isa_is_access(insn))
+            continue;
+        uint32_t reused = results < size ? results : size; /* a load may write into its address */
+        results -= reused;
+        place = reused && place == TOGETHER ? ODD : place;
+        moment->late[place] = (uint16_t)(moment->late[place] + size - reused);
+    }
+    memcpy(moment->during, words, sizeof moment->during);
+}
+
+/* Goes through the block from its end with the registers that are live there. */
+static void pass_block(struct counting *counting, const struct ptx_block *block, uint64_t *live) {
+    uint16_t words[N_PLACES];
+    count_live(counting, live, words);
+    for (uint32_t i = block->first + block->count; i-- > block->first;)
+        pass_instruction(counting, i, live, words);
+}
+
+/* Parameters are loaded where they are needed: in the block, or before its loop. */
 static void find_live_out(const struct counting *counting, uint32_t b, uint64_t *live) {
-    const struct ptx_block *block = &counting->code->analysis->block[b];
+    const struct ptx_analysis *analysis = counting->code->analysis;
+    const struct ptx_block *block = &analysis->block[b];
     memset(live, 0, counting->n_words * sizeof *live);
-    for (uint32_t s = 0; s < block->n_successors; s++)
+    for (uint32_t s = 0; s < block->n_successors; s++) {
+        const struct ptx_block *to = &analysis->block[block->successor[s]];
+        bool stays = block->loop_header != PTX_NO_BLOCK && block->loop_header == to->loop_header;
         for (size_t w = 0; w < counting->n_words; w++)
-            live[w] |= counting->live_in[block->successor[s] * counting->n_words + w];
+            live[w] |=
+                counting->live_in[block->successor[s] * counting->n_words + w] & (stays ? ~0ull : ~counting->loaded[w]);
+    }
 }
 
-static uint32_t find_most(struct counting *counting) {
+static void find_live(struct counting *counting) {
     const struct ptx_analysis *analysis = counting->code->analysis;
     uint64_t *live = base_allocate(counting->n_words, sizeof *live);
-    uint32_t most = 0;
-    counting->live_in = base_allocate(analysis->n_blocks * counting->n_words, sizeof *counting->live_in);
+    memset(counting->live_in, 0, analysis->n_blocks * counting->n_words * sizeof *live);
+    memset(counting->loaded, 0, counting->n_words * sizeof *live);
+    for (uint32_t r = 0; r < counting->code->function->n_registers; r++)
+        if (counting->is_loaded[r])
+            put(counting->loaded, r);
     for (bool has_changed = true; has_changed;) {
         has_changed = false;
-        most = 0;
         for (uint32_t b = analysis->n_blocks - 1; b-- > 0;) {
             uint64_t *before = &counting->live_in[b * counting->n_words];
             find_live_out(counting, b, live);
-            uint32_t words = pass_block(counting, &analysis->block[b], live);
-            most = words > most ? words : most;
+            pass_block(counting, &analysis->block[b], live);
             has_changed |= memcmp(before, live, counting->n_words * sizeof *live) != 0;
             memcpy(before, live, counting->n_words * sizeof *live);
         }
     }
-    free(counting->live_in);
     free(live);
+}
+
+/* ---- The number -------------------------------------------------------------------------------------------------- */
+
+/* The registers that values take: `loose` if each is in its bank and no access reads late, `tight` if not. */
+struct need {
+    uint32_t loose, tight;
+};
+
+static void raise(struct need *most, const uint16_t words[N_PLACES], const uint16_t late[N_PLACES], uint32_t inside) {
+    enum { STACK_POINTER = 1 }; /* an odd register */
+    uint32_t tight = STACK_POINTER + inside, all = STACK_POINTER + inside;
+    for (unsigned p = 0; p < N_PLACES; p++) {
+        tight += words[p];
+        all += p == TOGETHER ? 0u : (uint32_t)words[p] + late[p];
+    }
+    uint32_t odd = STACK_POINTER + (uint32_t)words[ODD] + late[ODD], even = (uint32_t)words[EVEN] + late[EVEN];
+    uint32_t pairs = odd > even ? odd : even;
+    pairs = pairs > (all + 1) / 2 ? pairs : (all + 1) / 2;
+    uint32_t loose = (uint32_t)words[TOGETHER] + late[TOGETHER] + 2 * pairs;
+    most->loose = loose > most->loose ? loose : most->loose;
+    most->tight = tight > most->tight ? tight : most->tight;
+}
+
+static struct need find_need(const struct counting *counting) {
+    enum {
+        LATE = 16
+    }; /* instructions; the count of half the kernels of tests/registers is near ptxas's from 8 to 24 */
+    const struct ptx_analysis *analysis = counting->code->analysis;
+    struct need most = {0};
+    for (uint32_t b = 0; b + 1 < analysis->n_blocks; b++) {
+        const struct ptx_block *block = &analysis->block[b];
+        uint16_t late[N_PLACES] = {0};
+        for (uint32_t i = block->first; i < block->first + block->count; i++) {
+            const struct moment *moment = &counting->moment[i];
+            raise(&most, moment->during, late, words_inside(isa_source(counting->code, i)));
+            for (unsigned p = 0; p < N_PLACES && i >= block->first + LATE; p++)
+                late[p] = (uint16_t)(late[p] - counting->moment[i - LATE].late[p]);
+            raise(&most, moment->after, late, 0);
+            for (unsigned p = 0; p < N_PLACES; p++)
+                late[p] = (uint16_t)(late[p] + moment->late[p]);
+        }
+    }
     return most;
 }
 
-/* The most that the kernel's own directives allow; 0: they say nothing. */
-static uint32_t find_allowed(const struct ptx_function *function) {
-    enum { REGISTERS = 65536, UNIT = 8, MOST = 255 }; /* of an SM, since sm_30 */
+uint32_t isa_allowed_registers(const struct ptx_function *function) {
+    enum { REGISTERS = 65536, UNIT = 8, LEAST = 24, MOST = 255 }; /* of an SM; of ptxas 13.0 for sm_90 */
     uint32_t threads = 1, allowed = 0;
     for (unsigned d = 0; d < 3; d++) {
         uint32_t most = function->required_threads[d] ? function->required_threads[d] : function->max_threads[d];
@@ -196,29 +430,102 @@ static uint32_t find_allowed(const struct ptx_function *function) {
         allowed = REGISTERS / (function->min_blocks_per_sm * ((threads + 31) / 32 * 32)) / UNIT * UNIT;
     if (function->max_registers && (!allowed || function->max_registers < allowed))
         allowed = function->max_registers;
-    return allowed < MOST ? allowed : MOST;
+    allowed = allowed && allowed < LEAST ? LEAST : allowed;
+    return allowed && allowed < MOST ? allowed : MOST;
 }
 
-void isa_count_registers(const struct isa_target *target, struct ptx_function *function) {
-    enum { STACK_POINTER = 1, LEAST = 8, AHEAD = 4, SPARE = 2 };
-    uint32_t of_full_sm = (uint32_t)target->compiler->schedule.registers;
-    struct ptx_analysis *analysis = ptx_analyze(function);
-    struct isa_code code = isa_estimate(target, analysis);
-    struct counting counting = {.code = &code, .n_words = function->n_registers / 64 + 1};
-    counting.words = base_allocate(function->n_registers + 1, 1);
-    counting.is_seen_through = base_allocate(function->n_registers + 1, sizeof(bool));
+static struct counting start(const struct isa_code *code) {
+    uint32_t n = code->function->n_registers;
+    struct counting counting = {.code = code, .n_words = n / 64 + 1};
+    counting.words = base_allocate(n + 1, 1);
+    counting.place = base_allocate(n + 1, 1);
+    counting.is_seen_through = base_allocate(n + 1, sizeof(bool));
+    counting.is_loaded = base_allocate(n + 1, sizeof(bool));
+    counting.live_in = base_allocate(code->analysis->n_blocks * counting.n_words, sizeof *counting.live_in);
+    counting.loaded = base_allocate(counting.n_words, sizeof *counting.loaded);
+    counting.moment = base_allocate(code->n + 1, sizeof *counting.moment);
     find_words(&counting);
-    uint32_t upper = analysis->register_count, lower = find_most(&counting) + STACK_POINTER;
-    lower = lower < LEAST ? LEAST : lower;
-    lower = lower > upper + STACK_POINTER && upper > LEAST ? upper + STACK_POINTER : lower;
-    uint32_t n = (lower + upper) / 2 + AHEAD, allowed = find_allowed(function);
-    if (lower > of_full_sm)
-        n = lower + SPARE;
-    else if (n > of_full_sm)
-        n = of_full_sm;
-    function->machine_registers = allowed && n > allowed ? allowed : n;
-    free(counting.words);
-    free(counting.is_seen_through);
+    find_places(&counting);
+    return counting;
+}
+
+static void finish(struct counting *counting) {
+    free(counting->words);
+    free(counting->place);
+    free(counting->is_seen_through);
+    free(counting->is_loaded);
+    free(counting->live_in);
+    free(counting->loaded);
+    free(counting->moment);
+}
+
+/* Returns the registers that a thread gets without directives; *least: those that it cannot do without. */
+static uint32_t count(struct counting *counting, uint32_t of_full_sm, uint32_t *least) {
+    enum { LEAST = 8, UNIT = 8 };
+    find_live(counting);
+    struct need need = find_need(counting);
+    *least = need.tight;
+    if (*least > of_full_sm) {
+        spare(counting);
+        find_live(counting);
+        *least = find_need(counting).tight;
+    }
+    uint32_t enough = ISA_RESERVED_REGISTERS + (*least > of_full_sm ? *least : of_full_sm);
+    enough = (enough + UNIT - 1) / UNIT * UNIT;
+    uint32_t n = need.loose + ISA_RESERVED_REGISTERS;
+    n = n < enough ? n : enough;
+    *least += ISA_RESERVED_REGISTERS;
+    return n < LEAST ? LEAST : n;
+}
+
+bool isa_count_registers(const struct isa_target *target, struct ptx_function *function) {
+    struct ptx_analysis *analysis = ptx_analyze(function);
+    struct isa_code code = isa_code_new(target, analysis);
+    isa_fold(&code);
+    struct counting counting = start(&code);
+    uint32_t least, n = count(&counting, (uint32_t)target->compiler->schedule.registers, &least);
+    uint32_t allowed = isa_allowed_registers(function);
+    function->machine_registers = n > allowed ? allowed : n;
+    finish(&counting);
     isa_code_free(&code);
     ptx_analysis_free(analysis);
+    return least > allowed;
+}
+
+struct isa_peak isa_find_peak(const struct isa_code *code) {
+    struct counting counting = start(code);
+    struct isa_peak peak = {.words = base_allocate(code->function->n_registers + 1, 1)};
+    uint32_t allowed = isa_allowed_registers(code->function), most = 0, at = ISA_NONE;
+    spare(&counting);
+    find_live(&counting);
+    for (uint32_t i = 0; i < code->n; i++) {
+        struct need need = {0};
+        const uint16_t none[N_PLACES] = {0};
+        raise(&need, counting.moment[i].during, none, words_inside(isa_source(code, i)));
+        raise(&need, counting.moment[i].after, none, 0);
+        if (need.tight > most) {
+            most = need.tight;
+            at = i;
+        }
+    }
+    peak.excess = most + ISA_RESERVED_REGISTERS > allowed ? most + ISA_RESERVED_REGISTERS - allowed : 0;
+    if (peak.excess) {
+        uint64_t *live = base_allocate(counting.n_words, sizeof *live);
+        uint16_t words[N_PLACES];
+        const struct ptx_block *block = &code->analysis->block[code->analysis->block_of[at]];
+        find_live_out(&counting, code->analysis->block_of[at], live);
+        count_live(&counting, live, words);
+        for (uint32_t i = block->first + block->count; i-- > at + 1;)
+            pass_instruction(&counting, i, live, words);
+        look_at(&counting, at);
+        for (uint32_t k = 0; k < counting.seen.n_read; k++)
+            drop(live, counting.seen.read[k]);
+        for (uint32_t k = 0; k < counting.seen.n_written; k++)
+            drop(live, counting.seen.written[k]);
+        for (uint32_t r = 0; r < code->function->n_registers; r++)
+            peak.words[r] = has(live, r) && !counting.is_loaded[r] ? counting.words[r] : 0;
+        free(live);
+    }
+    finish(&counting);
+    return peak;
 }

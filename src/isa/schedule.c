@@ -88,24 +88,6 @@ static bool is_exchange(const struct ptx_instruction *insn) {
     return is_one && ptx_has(insn, PTX_MOD_SYNC) && insn->guard == PTX_NO_INDEX;
 }
 
-/* Divisions and roots that are rounded, and divisions of 64 bits, call a function for rare operands: a branch, which
- * nothing moves across. */
-static bool has_rare_path(const struct ptx_instruction *insn) {
-    enum ptx_type type = insn->n_types ? insn->type[0] : PTX_B32;
-    bool is_rounded =
-        ptx_type_kind(type) == PTX_KIND_F && !ptx_has(insn, PTX_MOD_APPROX) && !ptx_has(insn, PTX_MOD_FULL);
-    switch (insn->opcode) {
-    case PTX_OP_DIV:
-    case PTX_OP_REM:
-        return is_rounded || (ptx_type_kind(type) != PTX_KIND_F && ptx_type_bits(type) == 64);
-    case PTX_OP_RCP:
-    case PTX_OP_SQRT:
-        return is_rounded;
-    default:
-        return false;
-    }
-}
-
 /* Nothing moves across such an instruction. */
 static bool is_fixed(const struct ptx_instruction *insn) {
     switch (ptx_opcode_family(insn->opcode)) {
@@ -121,7 +103,7 @@ static bool is_fixed(const struct ptx_instruction *insn) {
     bool reads_special = insn->opcode == PTX_OP_MOV && insn->n_operands > 1 &&
                          insn->operand[1].kind == PTX_OPERAND_SPECIAL && insn->operand[1].special >= PTX_SPECIAL_CLOCK;
     return has_carry || reads_special || insn->opcode == PTX_OP_FENCE || insn->opcode == PTX_OP_MEMBAR ||
-           insn->opcode == PTX_OP_WGMMA || ptx_has(insn, PTX_MOD_VOLATILE) || has_rare_path(insn) ||
+           insn->opcode == PTX_OP_WGMMA || ptx_has(insn, PTX_MOD_VOLATILE) || isa_has_rare_path(insn) ||
            (ptx_opcode_family(insn->opcode) == PTX_FAMILY_WARP && !is_exchange(insn));
 }
 
@@ -133,7 +115,8 @@ static bool is_load(const struct ptx_instruction *insn) {
 static bool is_ordered(const struct ptx_instruction *insn) {
     enum ptx_family family = ptx_opcode_family(insn->opcode);
     return !is_load(insn) && insn->opcode != PTX_OP_CVTA && insn->opcode != PTX_OP_ISSPACEP &&
-           (family == PTX_FAMILY_MEMORY || family == PTX_FAMILY_ATOMIC || family == PTX_FAMILY_TEXTURE);
+           (family == PTX_FAMILY_MEMORY || family == PTX_FAMILY_ATOMIC || family == PTX_FAMILY_TEXTURE ||
+            insn->opcode == PTX_OP_CP || insn->opcode == PTX_OP_MBARRIER || insn->opcode == PTX_OP_TENSORMAP);
 }
 
 /* The operand with the address of an access; NULL: it has none. */
@@ -511,7 +494,9 @@ void isa_schedule(const struct isa_target *target, struct ptx_function *function
     for (uint32_t r = 0; r < n_registers; r++)
         ordering.writer[r] = ordering.reader_edge[r] = ISA_NONE;
     find_words(&ordering);
-    find_limit(&ordering, target->compiler->schedule.registers);
+    int32_t allowed = (int32_t)isa_allowed_registers(function) - ISA_RESERVED_REGISTERS;
+    int32_t of_full_sm = target->compiler->schedule.registers;
+    find_limit(&ordering, allowed < of_full_sm ? allowed : of_full_sm);
     for (uint32_t b = 0; b + 1 < analysis->n_blocks; b++)
         if (analysis->block[b].count > 2)
             order_block(&ordering, b, sorted);

@@ -83,6 +83,13 @@ static void nothing_crosses_a_barrier_or_the_clock(void **state) {
                         "0 1 2 3");
 }
 
+static void copies_their_groups_and_waits_keep_their_order(void **state) {
+    (void)state;
+    assert_string_equal(order("add.u64 %rd1, %rd0, 16;\ncp.async.ca.shared.global [%r1], [%rd1], 16;\n"
+                              "cp.async.commit_group;\ncp.async.wait_group 0;\nld.shared.f32 %f4, [%r1];\nret;\n"),
+                        "0 1 2 3 4 5");
+}
+
 static void loads_cross_shuffles_but_not_divisions(void **state) {
     (void)state;
     assert_string_equal(order("shfl.sync.bfly.b32 %r1, %r2, 1, 31, -1;\nld.global.f32 %f4, [%rd0];\nret;\n"), "1 0 2");
@@ -125,6 +132,7 @@ int main(void) {
         cmocka_unit_test(loads_do_not_overtake_stores),
         cmocka_unit_test(loads_overtake_stores_that_they_cannot_meet),
         cmocka_unit_test(nothing_crosses_a_barrier_or_the_clock),
+        cmocka_unit_test(copies_their_groups_and_waits_keep_their_order),
         cmocka_unit_test(loads_cross_shuffles_but_not_divisions),
         cmocka_unit_test(loads_go_up_before_a_division_too),
         cmocka_unit_test(a_register_keeps_its_writers_and_readers_in_order),

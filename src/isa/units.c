@@ -97,9 +97,6 @@ static enum isa_atomic kind_of_atomic(const struct isa_code *code, const struct 
         return ISA_ATOMIC_COUNTING;
     bool is_exchange = ptx_has(insn, PTX_MOD_CAS) || ptx_has(insn, PTX_MOD_EXCH);
     bool is_float = insn->n_types && isa_is_float(insn), is_word = ptx_type_bits(isa_type(insn)) == 32;
-    if (insn->opcode == PTX_OP_MBARRIER) /* a wait only reads: cluster_arrive, cluster_store_async */
-        return ptx_has(insn, PTX_MOD_TEST_WAIT) || ptx_has(insn, PTX_MOD_TRY_WAIT) ? ISA_ATOMIC_COUNTING
-                                                                                   : ISA_ATOMIC_PLAIN;
     if (insn->opcode != PTX_OP_SURED && isa_is_joined(code, insn))
         return ISA_ATOMIC_JOINED;
     if (is_in_shared_memory(insn) && insn->n_operands > 1) {

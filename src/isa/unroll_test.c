@@ -201,18 +201,57 @@ static void loads_of_bodies_have_registers_and_offsets_of_their_own(void **state
     ptx_module_free(module);
 }
 
+/* %r4 and %rd0 are read after the exit: they keep their names in all bodies. */
+#define LOOP_WITH_EXIT(bound)                                                                                          \
+    "mov.u64 %rd0, 0;\nmov.u32 %r1, 0;\nmov.u32 %r2, 0;\nLOOP:\nld.global.u32 %r4, [%rd0];\n"                          \
+    "setp.eq.s32 %p2, %r4, 20;\n@%p2 bra OUT;\nadd.s64 %rd0, %rd0, 4;\nadd.s32 %r2, %r2, 1;\n"                         \
+    "setp.lt.s32 %p1, %r2, " bound ";\n@%p1 bra LOOP;\nmov.u32 %r1, 7;\nret;\nOUT:\nadd.u32 %r1, %r4, 1;\n"
+
 static void what_leaves_the_loop_early_finds_its_registers(void **state) {
     (void)state;
-    /* %r4 and %rd0 are read after the exit: they keep their names in all bodies. */
-    unroll("mov.u64 %rd0, 0;\nmov.u32 %r1, 0;\nLOOP:\nld.global.u32 %r4, [%rd0];\nsetp.eq.s32 %p2, %r4, 20;\n"
-           "@%p2 bra OUT;\nadd.s64 %rd0, %rd0, 4;\nadd.s32 %r2, %r2, 1;\nsetp.lt.s32 %p1, %r2, %r3;\n@%p1 bra LOOP;\n"
-           "mov.u32 %r1, 7;\nret;\nOUT:\nadd.u32 %r1, %r4, 1;\n");
     unsigned steps;
-    assert_int_equal(count(PTX_OP_LD), 5);
-    assert_int_equal(run(0, 100, &steps), 21);
-    assert_int_equal(run(0, 5, &steps), 7);
-    assert_int_equal(run(0, 6, &steps), 21);
+    unroll(LOOP_WITH_EXIT("6"));
+    assert_int_equal(count(PTX_OP_LD), 6);
+    assert_int_equal(run(0, 0, &steps), 21);
     ptx_module_free(module);
+    unroll(LOOP_WITH_EXIT("5"));
+    assert_int_equal(count(PTX_OP_LD), 5);
+    assert_int_equal(run(0, 0, &steps), 7);
+    ptx_module_free(module);
+    unroll(LOOP_WITH_EXIT("%r3")); /* known only at run time */
+    assert_int_equal(count(PTX_OP_LD), 1);
+    assert_int_equal(run(0, 100, &steps), 21);
+    ptx_module_free(module);
+}
+
+static unsigned loads_of_loop(const char *body, const char *end) {
+    static char text[1024];
+    snprintf(text, sizeof text,
+             "mov.u32 %%r2, %%tid.x;\nLOOP:\nld.global.u32 %%r4, [%%rd0];\n%s\n"
+             "add.s32 %%r2, %%r2, 1;\nsetp.lt.s32 %%p1, %%r2, %s;\n@%%p1 bra LOOP;\n",
+             body, end);
+    unroll(text);
+    unsigned n = count(PTX_OP_LD);
+    ptx_module_free(module);
+    return n;
+}
+
+/* The threads of a warp need different numbers of iterations. */
+static void loops_with_effects_of_some_threads_stay(void **state) {
+    (void)state;
+    assert_int_equal(loads_of_loop("st.global.u32 [%rd0+64], %r4;", "%r3"), 5);
+    assert_int_equal(loads_of_loop("setp.gt.s32 %p2, %r4, 3;\n@%p2 st.global.u32 [%rd0+64], %r4;", "%r3"), 1);
+    assert_int_equal(
+        loads_of_loop("setp.gt.s32 %p2, %r4, 3;\n@%p2 bra NEXT;\nst.global.u32 [%rd0+64], %r4;\nNEXT:", "%r3"), 1);
+    assert_int_equal(loads_of_loop("red.global.add.u32 [%rd0+64], %r4;", "%r3"), 1);
+    assert_int_equal(loads_of_loop("setp.gt.s32 %p2, %r4, 3;\n@%p2 bar.sync 0;", "%r3"), 1);
+}
+
+static void loops_that_call_functions_for_rare_operands_stay(void **state) {
+    (void)state;
+    assert_int_equal(loads_of_loop("mov.b32 %f1, %r4;\ndiv.approx.f32 %f2, %f1, %f1;", "%r3"), 5);
+    assert_int_equal(loads_of_loop("mov.b32 %f1, %r4;\ndiv.rn.f32 %f2, %f1, %f1;", "%r3"), 1);
+    assert_int_equal(loads_of_loop("mov.b32 %f1, %r4;\nsqrt.rn.f32 %f2, %f1;", "%r3"), 1);
 }
 
 static void the_pragma_keeps_a_loop(void **state) {
@@ -229,6 +268,8 @@ int main(void) {
         cmocka_unit_test(constant_loops_disappear),
         cmocka_unit_test(loads_of_bodies_have_registers_and_offsets_of_their_own),
         cmocka_unit_test(what_leaves_the_loop_early_finds_its_registers),
+        cmocka_unit_test(loops_with_effects_of_some_threads_stay),
+        cmocka_unit_test(loops_that_call_functions_for_rare_operands_stay),
         cmocka_unit_test(the_pragma_keeps_a_loop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,80 @@
+/* Tests of the estimated registers. The numbers in comments are those of ptxas 13.0 for the same text. */
+#include "isa/fixture.h"
+
+static unsigned count_of(const char *body) {
+    struct fixture f = fixture_new(body);
+    isa_count_registers(&isa_sm_90, f.function);
+    unsigned n = f.function->machine_registers;
+    fixture_free(&f);
+    return n;
+}
+
+#define ADDRESS "mul.wide.u32 %rd1, %r1, 4;\nadd.s64 %rd2, %rd0, %rd1;\n"
+#define LOAD_4                                                                                                         \
+    "ld.global.f32 %f1, [%rd2];\nld.global.f32 %f2, [%rd2+128];\nld.global.f32 %f3, [%rd2+256];\n"                     \
+    "ld.global.f32 %f4, [%rd2+384];\n"
+#define STORE_4                                                                                                        \
+    "st.global.f32 [%rd2+4], %f1;\nst.global.f32 [%rd2+132], %f2;\nst.global.f32 [%rd2+260], %f3;\n"                   \
+    "st.global.f32 [%rd2+388], %f4;\n"
+
+/* ptxas: 14. The pointer's pair, and four odd registers; the stack pointer is the fifth. */
+static void stored_values_take_every_second_register(void **state) {
+    (void)state;
+    assert_int_equal(count_of(ADDRESS LOAD_4 STORE_4), 2 + 2 * 5 + 2);
+}
+
+/* ptxas: 10. Values that are only added fill both banks. */
+static void other_values_take_every_register(void **state) {
+    (void)state;
+    assert_int_equal(count_of(ADDRESS LOAD_4 "add.f32 %f5, %f1, %f2;\nadd.f32 %f6, %f3, %f4;\nadd.f32 %f7, %f5, %f6;\n"
+                                             "st.global.f32 [%rd2], %f7;\n"),
+                     2 + 6 + 2);
+}
+
+static void a_division_needs_registers_for_rare_operands(void **state) {
+    (void)state;
+    unsigned product = count_of(ADDRESS LOAD_4 "mul.f32 %f1, %f1, %f2;\n" STORE_4);
+    unsigned fast = count_of(ADDRESS LOAD_4 "div.approx.f32 %f1, %f1, %f2;\n" STORE_4);
+    unsigned rounded = count_of(ADDRESS LOAD_4 "div.rn.f32 %f1, %f1, %f2;\n" STORE_4);
+    assert_int_equal(fast, product);
+    assert_true(rounded > product);
+}
+
+#define SIX_VALUES                                                                                                     \
+    "mov.u32 %r2, %ctaid.x;\nmov.u32 %r3, %tid.y;\nmov.u32 %r4, %tid.z;\nmov.u32 %r5, %ctaid.y;\n"                     \
+    "mov.u32 %r6, %ctaid.z;\nmov.u32 %r7, %ntid.x;\n"
+#define MIX_VALUES                                                                                                     \
+    "xor.b32 %r9, %r8, %r2;\nmul.lo.u32 %r10, %r9, %r3;\nxor.b32 %r11, %r10, %r4;\nmul.lo.u32 %r12, %r11, %r5;\n"      \
+    "xor.b32 %r13, %r12, %r6;\nmul.lo.u32 %r14, %r13, %r7;\nst.shared.u32 [%r14], %r14;\n"
+
+/* A parameter is an operand in constant memory unless the instruction has another constant. */
+static void a_parameter_with_another_constant_is_loaded(void **state) {
+    (void)state;
+    unsigned operand = count_of(SIX_VALUES "mad.lo.u32 %r8, %r1, %r2, %r0;\n" MIX_VALUES);
+    unsigned loaded = count_of(SIX_VALUES "mad.lo.u32 %r8, %r1, 12, %r0;\n" MIX_VALUES);
+    assert_int_equal(loaded, operand + 2);
+}
+
+/* A register that only guarded instructions write and read is not live before them. */
+static void a_guarded_value_begins_with_its_write(void **state) {
+    (void)state;
+    const char *guarded =
+        "setp.gt.u32 %p1, %r1, 7;\n@%p1 ld.shared.f32 %f1, [%r1];\n@%p1 st.shared.f32 [%r1+64], %f1;\n"
+        "@%p1 ld.shared.f32 %f2, [%r1+4];\n@%p1 st.shared.f32 [%r1+68], %f2;\n"
+        "@%p1 ld.shared.f32 %f3, [%r1+8];\n@%p1 st.shared.f32 [%r1+72], %f3;\n";
+    const char *plain = "ld.shared.f32 %f1, [%r1];\nst.shared.f32 [%r1+64], %f1;\n"
+                        "ld.shared.f32 %f2, [%r1+4];\nst.shared.f32 [%r1+68], %f2;\n"
+                        "ld.shared.f32 %f3, [%r1+8];\nst.shared.f32 [%r1+72], %f3;\n";
+    assert_int_equal(count_of(guarded), count_of(plain));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stored_values_take_every_second_register),
+        cmocka_unit_test(other_values_take_every_register),
+        cmocka_unit_test(a_division_needs_registers_for_rare_operands),
+        cmocka_unit_test(a_parameter_with_another_constant_is_loaded),
+        cmocka_unit_test(a_guarded_value_begins_with_its_write),
+    };
+    return cmocka_run_group_tests_name("isa/registers", tests, NULL, NULL);
+}
