@@ -2,108 +2,81 @@
  * docs/models/aware.md. Lane 0 is the rightmost bit of a mask. */
 #include "divergence/testing/programs.h"
 
-static void expect(const struct fixture *f, uint32_t pc, uint32_t mask, uint32_t notify_pc) {
-    const struct divergence_group *group = f->sm[0].slot[0].group;
-    assert_non_null(group);
-    assert_int_equal(group->status, DIVERGENCE_RUNS);
-    assert_int_equal(group->pc, pc);
-    assert_int_equal(group->mask, mask);
-    assert_int_equal(group->notify_pc, notify_pc);
-}
-
-static void steps(struct fixture *f, uint32_t n) {
-    for (uint32_t i = 0; i < n; i++) {
-        fixture_catch_up(f);
-        fixture_step(&f->sm[0], 0);
-    }
-}
-
 static struct fixture *start(const char *model, const char *text, uint32_t block, uint32_t warp_size) {
-    struct fixture *f = fixture_open(divergence_find("aware"), model, text,
-                                     &(struct fixture_shape){.block = block, .warp_size = warp_size});
-    fixture_parameter(f, 0, fixture_alloc(f, 1024));
-    fixture_start(f);
-    return f;
+    return fixture_begin(model, text, &(struct fixture_shape){.block = block, .warp_size = warp_size});
 }
-
-static void finish(struct fixture *f) {
-    fixture_run(f);
-    assert_int_equal(f->n_finished, 1);
-    fixture_close(f);
-}
-
-#define HEAD PROGRAM_HEAD ".visible .entry k(.param .u64 out) {\n.reg .pred %p<8>; .reg .b32 %r<8>; .reg .b64 %d<4>;\n"
 
 /* --- the queue --- */
 
 /* Lanes 0 and 1 take the branch, the others do not. Both sides have a jump in the middle. All meet at 11. */
 #define TURNS                                                                                                          \
-    HEAD "mov.u32 %r0, %tid.x; setp.lt.u32 %p1, %r0, 2; @%p1 bra L;\n"                       /* 0 1 2 */               \
-         "add.u32 %r1, %r0, 1; bra R; add.u32 %r1, %r1, 7; R: add.u32 %r1, %r1, 1; bra G;\n" /* 3 4 5 6 7 */           \
-         "L: bra M; add.u32 %r1, %r1, 7; M: add.u32 %r1, %r0, 4;\n"                          /* 8 9 10 */              \
-         "G: add.u32 %r2, %r1, 3; ret; }\n"                                                  /* 11 12 */
+    PROGRAM_KERNEL "mov.u32 %r0, %tid.x; setp.lt.u32 %p1, %r0, 2; @%p1 bra L;\n"                       /* 0 1 2 */     \
+                   "add.u32 %r1, %r0, 1; bra R; add.u32 %r1, %r1, 7; R: add.u32 %r1, %r1, 1; bra G;\n" /* 3 4 5 6 7 */ \
+                   "L: bra M; add.u32 %r1, %r1, 7; M: add.u32 %r1, %r0, 4;\n"                          /* 8 9 10 */    \
+                   "G: add.u32 %r2, %r1, 3; ret; }\n"                                                  /* 11 12 */
 
 static void the_side_that_falls_through_runs_first_and_a_jump_ends_a_turn(void **state) {
     (void)state;
     struct fixture *f = start("aware", TURNS, 4, 4);
-    steps(f, 3);
-    expect(f, 3, 0b1100, 11); /* the queue is now: R, L */
-    steps(f, 2);
-    expect(f, 8, 0b0011, 11); /* R has jumped: L, R */
-    steps(f, 1);
-    expect(f, 6, 0b1100, 11); /* L has jumped: R, L */
-    steps(f, 2);
-    expect(f, 10, 0b0011, 11); /* R has jumped to 11 and waits there */
-    steps(f, 1);
-    expect(f, 11, 0b1111, EXEC_NO_PC);
+    fixture_steps(f, 0, 3);
+    fixture_expect_until(f, 0, 3, 0b1100, 11); /* the queue is now: R, L */
+    fixture_steps(f, 0, 2);
+    fixture_expect_until(f, 0, 8, 0b0011, 11); /* R has jumped: L, R */
+    fixture_steps(f, 0, 1);
+    fixture_expect_until(f, 0, 6, 0b1100, 11); /* L has jumped: R, L */
+    fixture_steps(f, 0, 2);
+    fixture_expect_until(f, 0, 10, 0b0011, 11); /* R has jumped to 11 and waits there */
+    fixture_steps(f, 0, 1);
+    fixture_expect_until(f, 0, 11, 0b1111, EXEC_NO_PC);
     assert_int_equal(f->sm[0].counters.reconvergences, 1);
-    finish(f);
+    fixture_finish(f);
 }
 
 static void a_branch_that_is_not_taken_does_not_end_a_turn(void **state) {
     (void)state;
 #define FALLS                                                                                                          \
-    HEAD "mov.u32 %r0, %tid.x; setp.lt.u32 %p1, %r0, 2; setp.gt.u32 %p2, %r0, 9; @%p1 bra L;\n" /* 0-3 */              \
-         "@%p2 bra L; add.u32 %r1, %r0, 1; bra G;\n"                                            /* 4 5 6 */            \
-         "L: add.u32 %r1, %r0, 4;\n"                                                            /* 7 */                \
-         "G: add.u32 %r2, %r1, 3; ret; }\n"                                                     /* 8 9 */
+    PROGRAM_KERNEL "mov.u32 %r0, %tid.x; setp.lt.u32 %p1, %r0, 2; setp.gt.u32 %p2, %r0, 9; @%p1 bra L;\n" /* 0-3 */    \
+                   "@%p2 bra L; add.u32 %r1, %r0, 1; bra G;\n"                                            /* 4 5 6 */  \
+                   "L: add.u32 %r1, %r0, 4;\n"                                                            /* 7 */      \
+                   "G: add.u32 %r2, %r1, 3; ret; }\n"                                                     /* 8 9 */
     struct fixture *f = start("aware", FALLS, 4, 4);
-    steps(f, 5);
-    expect(f, 5, 0b1100, 8);
-    finish(f);
+    fixture_steps(f, 0, 5);
+    fixture_expect_until(f, 0, 5, 0b1100, 8);
+    fixture_finish(f);
 }
 
 /* --- time-outs --- */
 
 /* Lanes 1 to 3 leave the loop at once, and wait at 5 for lane 0, which iterates 1000 times. */
 #define LONG                                                                                                           \
-    HEAD "mov.u32 %r0, %tid.x; mov.u32 %r1, 0;\n" /* 0 1 */                                                            \
-         "LOOP: add.u32 %r1, %r1, 1; mad.lo.u32 %r2, %r0, 1000, %r1; setp.lt.u32 %p1, %r2, 1000; @%p1 bra LOOP;\n"     \
-         "G: add.u32 %r2, %r1, 3; ret; }\n" /* 2 3 4 5; 6 7 */
+    PROGRAM_KERNEL                                                                                                     \
+    "mov.u32 %r0, %tid.x; mov.u32 %r1, 0;\n" /* 0 1 */                                                                 \
+    "LOOP: add.u32 %r1, %r1, 1; mad.lo.u32 %r2, %r0, 1000, %r1; setp.lt.u32 %p1, %r2, 1000; @%p1 bra LOOP;\n"          \
+    "G: add.u32 %r2, %r1, 3; ret; }\n" /* 2 3 4 5; 6 7 */
 
 static void lanes_wait_for_the_time_out_and_no_longer(void **state) {
     (void)state;
     struct fixture *f = start("aware:timeout=20", LONG, 4, 4);
-    steps(f, 6);
-    expect(f, 2, 0b0001, 6); /* in cycle 6 the others have arrived */
-    steps(f, 20);
+    fixture_steps(f, 0, 6);
+    fixture_expect_until(f, 0, 2, 0b0001, 6); /* in cycle 6 the others have arrived */
+    fixture_steps(f, 0, 20);
     assert_int_equal(f->sm[0].counters.reconvergence_timeouts, 0);
     assert_int_equal(f->sm[0].slot[0].group->mask, 0b0001);
-    steps(f, 4); /* in cycle 27 they go on, when lane 0 jumps next, in cycle 30 */
+    fixture_steps(f, 0, 4); /* in cycle 27 they go on, when lane 0 jumps next, in cycle 30 */
     assert_int_equal(f->sm[0].counters.reconvergence_timeouts, 1);
-    expect(f, 6, 0b1110, EXEC_NO_PC);
-    steps(f, 2); /* they end */
-    expect(f, 2, 0b0001, 6);
-    finish(f);
+    fixture_expect_until(f, 0, 6, 0b1110, EXEC_NO_PC);
+    fixture_steps(f, 0, 2); /* they end */
+    fixture_expect_until(f, 0, 2, 0b0001, 6);
+    fixture_finish(f);
 }
 
 static void an_arrival_starts_the_time_again(void **state) {
     (void)state;
     /* Lane i leaves after iteration i: every 4 cycles one more arrives. 4 cycles are not too long. */
 #define LEAVES                                                                                                         \
-    HEAD "mov.u32 %r0, %tid.x; mov.u32 %r1, 0;\n"                                                                      \
-         "LOOP: add.u32 %r1, %r1, 1; add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r1, %r0; @%p1 bra LOOP;\n"                 \
-         "G: add.u32 %r2, %r1, 3; ret; }\n"
+    PROGRAM_KERNEL "mov.u32 %r0, %tid.x; mov.u32 %r1, 0;\n"                                                            \
+                   "LOOP: add.u32 %r1, %r1, 1; add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r1, %r0; @%p1 bra LOOP;\n"       \
+                   "G: add.u32 %r2, %r1, 3; ret; }\n"
     struct fixture *f = start("aware:timeout=4", LEAVES, 8, 8);
     fixture_run(f);
     assert_int_equal(f->sm[0].counters.reconvergence_timeouts, 0);
@@ -118,11 +91,12 @@ static void an_arrival_starts_the_time_again(void **state) {
 
 /* Lane after lane takes the lock and gives it back with a plain store. It then waits for the others. */
 #define LOCK                                                                                                           \
-    HEAD "ld.param.u64 %d1, [out]; mov.u32 %r4, 0;\n"                                              /* 0 1 */           \
-         "SPIN: atom.global.cas.b32 %r1, [%d1], 0, 1; setp.ne.u32 %p1, %r1, 0; @%p1 bra SPIN;\n"   /* 2 3 4 */         \
-         "ld.volatile.global.u32 %r2, [%d1+4]; add.u32 %r2, %r2, 1; st.global.u32 [%d1+4], %r2;\n" /* 5 6 7 */         \
-         "st.global.u32 [%d1], %r4; setp.eq.u32 %p2, %r2, 9999; @%p2 bra OUT; add.u32 %r5, %r2, 1;\n"                  \
-         "OUT: add.u32 %r3, %r2, 1; ret; }\n"
+    PROGRAM_KERNEL                                                                                                     \
+    "ld.param.u64 %d1, [out]; mov.u32 %r4, 0;\n"                                              /* 0 1 */                \
+    "SPIN: atom.global.cas.b32 %r1, [%d1], 0, 1; setp.ne.u32 %p1, %r1, 0; @%p1 bra SPIN;\n"   /* 2 3 4 */              \
+    "ld.volatile.global.u32 %r2, [%d1+4]; add.u32 %r2, %r2, 1; st.global.u32 [%d1+4], %r2;\n" /* 5 6 7 */              \
+    "st.global.u32 [%d1], %r4; setp.eq.u32 %p2, %r2, 9999; @%p2 bra OUT; add.u32 %r5, %r2, 1;\n"                       \
+    "OUT: add.u32 %r3, %r2, 1; ret; }\n"
 
 static uint64_t run_lock(const char *model, uint64_t *n_timeouts) {
     struct fixture *f = start(model, LOCK, 96, 32);
@@ -147,22 +121,22 @@ static void threads_of_a_warp_may_wait_for_each_other(void **state) {
 static void the_one_that_has_the_lock_does_not_wait_after_the_loop(void **state) {
     (void)state;
     struct fixture *f = start("aware", LOCK, 4, 4);
-    steps(f, 5);
-    expect(f, 5, 0b0001, 12); /* the loop's lanes meet after the stores, where the next branch does */
+    fixture_steps(f, 0, 5);
+    fixture_expect_until(f, 0, 5, 0b0001, 12); /* the loop's lanes meet after the stores, where the next branch does */
     f->checks_nothing = true;
     fixture_close(f);
     f = start("aware:delay=off", LOCK, 4, 4);
-    steps(f, 5);
-    expect(f, 2, 0b1110, 5);
+    fixture_steps(f, 0, 5);
+    fixture_expect_until(f, 0, 2, 0b1110, 5);
     f->checks_nothing = true;
     fixture_close(f);
 }
 
 /* A flag that a plain load reads: the analysis does not see that the loop awaits others, but the clock frees them. */
 #define PLAIN_FLAG                                                                                                     \
-    HEAD "ld.param.u64 %d1, [out]; mov.u32 %r0, %tid.x; setp.eq.u32 %p1, %r0, 0; mov.u32 %r3, 1;\n"                    \
-         "SPIN: @%p1 bra OUT; ld.global.u32 %r1, [%d1]; setp.eq.u32 %p2, %r1, 0; @%p2 bra SPIN;\n"                     \
-         "OUT: st.global.u32 [%d1], %r3; ret; }\n"
+    PROGRAM_KERNEL "ld.param.u64 %d1, [out]; mov.u32 %r0, %tid.x; setp.eq.u32 %p1, %r0, 0; mov.u32 %r3, 1;\n"          \
+                   "SPIN: @%p1 bra OUT; ld.global.u32 %r1, [%d1]; setp.eq.u32 %p2, %r1, 0; @%p2 bra SPIN;\n"           \
+                   "OUT: st.global.u32 [%d1], %r3; ret; }\n"
 
 static void a_flag_that_no_analysis_finds_is_written_after_the_time_out(void **state) {
     (void)state;

@@ -82,8 +82,9 @@ struct divergence_bundle {
 /* A block on its SM; cta->owner points back to it. */
 struct divergence_block {
     struct exec_cta *cta;
-    void *state;   /* from the model's new_block() */
-    uint32_t slot; /* its number among the SM's blocks, for schedulers */
+    void *state;          /* from the model's new_block() */
+    uint32_t slot;        /* its number among the SM's blocks, for schedulers */
+    uint64_t first_cycle; /* from which on its threads may execute */
 };
 
 /* The lanes of one memory instruction, or of one bundle of it, after the L1 has answered for all its lines. */
@@ -129,6 +130,8 @@ struct divergence_chip_host {
     /* Starts the grid's next block on this SM (admit() is called before it returns). Returns false if no block is left,
      * or there is no room. */
     bool (*pull_block)(void *sm, uint64_t cycle);
+    /* place() for a group that may not issue before the cycle `first`, such as that of a new block. */
+    bool (*place_at)(void *sm, struct divergence_group *group, uint64_t first, uint64_t cycle);
 };
 
 /* Functions of the SM for every model. `sm` is the handle from the setup. */
@@ -219,8 +222,9 @@ struct divergence_ops {
      * join groups at any time, and take a group out of its slot. Its groups have rows. */
     bool tracks_lanes;
 
-    /* Blocks of several grids may be on the SM at once: the model keeps nothing that spans blocks, and looks at
-     * cx->grid whenever it needs the program. Then begin_grid() and refill() are NULL. */
+    /* Blocks of several grids may be on the SM at once: the model forms no groups of threads of several blocks, keeps
+     * nothing that spans blocks, and looks at cx->grid whenever it needs the program. Then begin_grid() and refill()
+     * are NULL. */
     bool shares_sms;
 
     /* Returns NULL, or why this combination of options, machine and program cannot run: one sentence, static or in

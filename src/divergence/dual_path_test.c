@@ -12,7 +12,7 @@ static void both_sides_of_a_branch_run_and_meet_at_the_post_dominator(void **sta
     GROUPS_EXPECT(f, {8, 0x0f, 13, DIVERGENCE_RUNS}, {5, 0xf0, 13, DIVERGENCE_RUNS});
     groups_step(f, 0xf0, 2); /* it has come to 13, and has left its slot */
     GROUPS_EXPECT(f, {8, 0x0f, 13, DIVERGENCE_RUNS});
-    groups_finish(f);
+    fixture_finish(f);
 }
 
 static void a_path_that_diverges_pushes_an_entry_and_the_one_below_waits(void **state) {
@@ -31,7 +31,7 @@ static void a_path_that_diverges_pushes_an_entry_and_the_one_below_waits(void **
     GROUPS_EXPECT(f, {13, 0xff, EXEC_NO_PC, DIVERGENCE_RUNS});
     assert_int_equal(f->sm[0].counters.reconvergences, 2);
     assert_int_equal(f->sm[0].counters.warp_splits, 2);
-    groups_finish(f);
+    fixture_finish(f);
 }
 
 static void branches_that_meet_at_one_place_have_an_entry_each(void **state) {
@@ -46,7 +46,7 @@ static void branches_that_meet_at_one_place_have_an_entry_each(void **state) {
     GROUPS_EXPECT(f, {4, 0xf0, 11, DIVERGENCE_RUNS});
     groups_step(f, 0xf0, 2);
     GROUPS_EXPECT(f, {11, 0xff, EXEC_NO_PC, DIVERGENCE_RUNS});
-    groups_finish(f);
+    fixture_finish(f);
 }
 
 static void lanes_that_leave_a_loop_push_one_entry_only(void **state) {
@@ -58,15 +58,15 @@ static void lanes_that_leave_a_loop_push_one_entry_only(void **state) {
     GROUPS_EXPECT(f, {4, 0xc, 6, DIVERGENCE_RUNS});
     assert_int_equal(groups_n_entries(f, 0xc), 1);
     assert_int_equal(f->sm[0].counters.warp_splits, 0);
-    groups_finish(f);
+    fixture_finish(f);
 }
 
 /* Four targets: two paths run, and the others after them. */
 #define SWITCH                                                                                                         \
-    GROUPS_HEAD "T: .branchtargets A, B, C, D; mov.u32 %r0, %tid.x; brx.idx %r0, T;\n" /* 0 1 */                       \
-                "A: add.u32 %r1, %r0, 1; bra E; B: add.u32 %r1, %r0, 2; bra E;\n"      /* 2 3 4 5 */                   \
-                "C: add.u32 %r1, %r0, 3; bra E; D: add.u32 %r1, %r0, 4; bra E;\n"      /* 6 7 8 9 */                   \
-                "E: add.u32 %r1, %r1, 5; ret; }\n"                                     /* 10 11 */
+    PROGRAM_KERNEL "T: .branchtargets A, B, C, D; mov.u32 %r0, %tid.x; brx.idx %r0, T;\n" /* 0 1 */                    \
+                   "A: add.u32 %r1, %r0, 1; bra E; B: add.u32 %r1, %r0, 2; bra E;\n"      /* 2 3 4 5 */                \
+                   "C: add.u32 %r1, %r0, 3; bra E; D: add.u32 %r1, %r0, 4; bra E;\n"      /* 6 7 8 9 */                \
+                   "E: add.u32 %r1, %r1, 5; ret; }\n"                                     /* 10 11 */
 
 static void at_most_two_paths_of_an_indexed_branch_run(void **state) {
     (void)state;
@@ -77,7 +77,7 @@ static void at_most_two_paths_of_an_indexed_branch_run(void **state) {
     GROUPS_EXPECT(f, {6, 0x4, 10, DIVERGENCE_RUNS}, {4, 0x2, 10, DIVERGENCE_RUNS});
     groups_step(f, 0x4, 2);
     GROUPS_EXPECT(f, {4, 0x2, 10, DIVERGENCE_RUNS}, {2, 0x1, 10, DIVERGENCE_RUNS});
-    groups_finish(f);
+    fixture_finish(f);
 }
 
 static void an_sm_has_two_slots_for_a_warp(void **state) {

@@ -26,6 +26,7 @@
 
 #include "base/memory.h"
 #include "divergence/frontier/frontier.h"
+#include "divergence/parts/joint.h"
 #include "divergence/parts/threads.h"
 
 enum { OFF, ON };
@@ -57,10 +58,8 @@ static const struct config_preset presets[] = {
 struct model {
     struct divergence_frontier frontier; /* first */
     struct options options;
-    /* The groups that issue in this cycle, so far: */
-    uint32_t n_groups, lanes;
-    const struct exec_row *row; /* of the picked one */
-    bool has_memory;
+    struct divergence_joint issue; /* the groups of this cycle, so far */
+    const struct exec_row *row;    /* of the picked one */
 };
 
 static const char *refuses(const void *given, const struct config_machine *machine, const struct exec_program *program,
@@ -140,34 +139,25 @@ static uint32_t lanes_of(const struct model *model, const struct divergence_grou
 
 /* --- joint issue --- */
 
-static void add(struct model *model, const struct divergence_group *group) {
-    model->lanes |= lanes_of(model, group);
-    model->has_memory |= exec_goes_to_memory(&model->frontier.setup.cx->grid->program->code[group->pc]);
-    model->n_groups++;
-}
-
 static bool leads(void *user, const struct divergence_group *group) {
     struct model *model = user;
-    model->lanes = model->n_groups = 0;
-    model->has_memory = false;
+    const struct divergence_setup *setup = &model->frontier.setup;
+    model->issue = (struct divergence_joint){0};
     model->row = group->row;
-    add(model, group);
-    return (uint32_t)__builtin_popcount(group->mask) < model->frontier.setup.machine->sm.warp_size;
+    divergence_joint_add(&model->issue, setup, group, lanes_of(model, group));
+    return (uint32_t)__builtin_popcount(group->mask) < setup->machine->sm.warp_size;
 }
 
 static bool fits(const struct model *model, const struct divergence_group *group) {
-    bool is_memory = exec_goes_to_memory(&model->frontier.setup.cx->grid->program->code[group->pc]);
-    if (is_memory && model->has_memory)
+    if (group->row == model->row ? model->options.branches == OFF : model->options.warps == OFF)
         return false;
-    if (group->row == model->row)
-        return model->options.branches == ON; /* its lanes are others */
-    return model->options.warps == ON && !(lanes_of(model, group) & model->lanes);
+    return divergence_joint_fits(&model->issue, &model->frontier.setup, group, lanes_of(model, group));
 }
 
 static int next(void *user, struct divergence_group *const *ready, uint32_t n) {
     struct model *model = user;
     int best = -1;
-    for (uint32_t i = 0; i < n && model->n_groups < 2; i++) {
+    for (uint32_t i = 0; i < n && model->issue.n_groups < 2; i++) {
         if (!fits(model, ready[i]))
             continue;
         if (ready[i]->row == model->row) {
@@ -179,8 +169,7 @@ static int next(void *user, struct divergence_group *const *ready, uint32_t n) {
     }
     if (best < 0)
         return -1;
-    add(model, ready[best]);
-    model->frontier.setup.counters->shared_issues++;
+    divergence_joint_add(&model->issue, &model->frontier.setup, ready[best], lanes_of(model, ready[best]));
     return best;
 }
 

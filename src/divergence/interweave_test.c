@@ -2,37 +2,12 @@
  * the rules in docs/models/interweave.md. Lane 0 is the rightmost bit of a mask. */
 #include "divergence/testing/programs.h"
 
-#define HEAD PROGRAM_HEAD ".visible .entry k(.param .u64 out) {\n.reg .pred %p<8>; .reg .b32 %r<8>; .reg .b64 %d<4>;\n"
-
 static struct fixture *start(const char *model, const char *text, uint32_t block, uint32_t n_slots) {
-    struct fixture *f = fixture_open(divergence_find("interweave"), model, text,
-                                     &(struct fixture_shape){.block = block, .warp_size = 4, .n_slots = n_slots});
-    fixture_parameter(f, 0, fixture_alloc(f, 1024));
-    fixture_start(f);
-    return f;
-}
-
-static void finish(struct fixture *f) {
-    fixture_run(f);
-    assert_int_equal(f->n_finished, 1);
-    fixture_close(f);
-}
-
-static void expect(const struct fixture *f, uint32_t slot, uint32_t pc, uint32_t mask) {
-    const struct divergence_group *group = f->sm[0].slot[slot].group;
-    assert_non_null(group);
-    assert_int_equal(group->status, DIVERGENCE_RUNS);
-    assert_int_equal(group->pc, pc);
-    assert_int_equal(group->mask, mask);
+    return fixture_begin(model, text, &(struct fixture_shape){.block = block, .warp_size = 4, .n_slots = n_slots});
 }
 
 static void expect_waiting(const struct fixture *f, uint32_t slot) {
     assert_int_equal(f->sm[0].slot[slot].group->status, DIVERGENCE_WAITS);
-}
-
-static void steps(struct fixture *f, uint32_t slot, uint32_t n) {
-    for (uint32_t i = 0; i < n; i++)
-        fixture_step(&f->sm[0], slot);
 }
 
 static uint64_t shared(const struct fixture *f) { return f->sm[0].counters.shared_issues; }
@@ -41,10 +16,10 @@ static uint64_t shared(const struct fixture *f) { return f->sm[0].counters.share
 
 /* Lane 1 goes to C, which is shorter than B. They meet at D. */
 #define BRANCH                                                                                                         \
-    HEAD "mov.u32 %r0, %tid.x; setp.eq.u32 %p1, %r0, 1; @%p1 bra C;\n" /* 0 1 2 */                                     \
-         "add.u32 %r1, %r0, 1; add.u32 %r2, %r0, 1; bra D;\n"          /* 3 4 5: B */                                  \
-         "C: add.u32 %r1, %r0, 2;\n"                                   /* 6 */                                         \
-         "D: add.u32 %r2, %r1, 3; add.u32 %r2, %r2, 3; ret; }\n"       /* 7 8 9 */
+    PROGRAM_KERNEL "mov.u32 %r0, %tid.x; setp.eq.u32 %p1, %r0, 1; @%p1 bra C;\n" /* 0 1 2 */                           \
+                   "add.u32 %r1, %r0, 1; add.u32 %r2, %r0, 1; bra D;\n"          /* 3 4 5: B */                        \
+                   "C: add.u32 %r1, %r0, 2;\n"                                   /* 6 */                               \
+                   "D: add.u32 %r2, %r1, 3; add.u32 %r2, %r2, 3; ret; }\n"       /* 7 8 9 */
 
 /* B, with the lowest pc, is the primary context; C runs beside it. At D lane 1 waits, because B is between the branch
  * and D. Eight steps instead of nine. */
@@ -52,18 +27,18 @@ static void two_paths_of_a_warp_issue_together(void **state) {
     (void)state;
     struct fixture *f = start("interweave:sbi", BRANCH, 4, 0);
     assert_int_equal(fixture_free_slots(&f->sm[0]), 1);
-    steps(f, 0, 3);
-    expect(f, 0, 3, 0b1101);
-    expect(f, 1, 6, 0b0010);
+    fixture_steps(f, 0, 3);
+    fixture_expect(f, 0, 3, 0b1101);
+    fixture_expect(f, 1, 6, 0b0010);
     assert_int_equal(shared(f), 0);
-    steps(f, 0, 1);
+    fixture_steps(f, 0, 1);
     assert_int_equal(shared(f), 1);
-    expect(f, 0, 4, 0b1101);
+    fixture_expect(f, 0, 4, 0b1101);
     expect_waiting(f, 1);
-    steps(f, 0, 2);
-    expect(f, 0, 7, 0b1111);
+    fixture_steps(f, 0, 2);
+    fixture_expect(f, 0, 7, 0b1111);
     expect_waiting(f, 1);
-    steps(f, 0, 3);
+    fixture_steps(f, 0, 3);
     assert_int_equal(f->sm[0].n_instructions, 9);
     assert_int_equal(shared(f), 1);
     assert_int_equal(f->n_finished, 1);
@@ -74,111 +49,113 @@ static void two_paths_of_a_warp_issue_together(void **state) {
 static void the_scheduler_may_pick_the_second_context(void **state) {
     (void)state;
     struct fixture *f = start("interweave:sbi", BRANCH, 4, 0);
-    steps(f, 0, 3);
-    steps(f, 1, 1);
+    fixture_steps(f, 0, 3);
+    fixture_steps(f, 1, 1);
     assert_int_equal(shared(f), 1);
-    expect(f, 0, 4, 0b1101);
+    fixture_expect(f, 0, 4, 0b1101);
     expect_waiting(f, 1);
-    finish(f);
+    fixture_finish(f);
 }
 
 /* Without the constraint lane 1 executes D alone, and ends while the others come to it. */
 static void without_constraints_a_path_runs_ahead(void **state) {
     (void)state;
     struct fixture *f = start("interweave:sbi,constraints=off", BRANCH, 4, 0);
-    steps(f, 0, 4);
-    expect(f, 0, 4, 0b1101);
-    expect(f, 1, 7, 0b0010);
-    steps(f, 0, 1);
-    expect(f, 0, 5, 0b1101);
-    expect(f, 1, 8, 0b0010);
-    steps(f, 0, 1);
-    expect(f, 0, 7, 0b1101);
-    expect(f, 1, 9, 0b0010);
-    steps(f, 0, 1);
-    expect(f, 0, 8, 0b1101);
+    fixture_steps(f, 0, 4);
+    fixture_expect(f, 0, 4, 0b1101);
+    fixture_expect(f, 1, 7, 0b0010);
+    fixture_steps(f, 0, 1);
+    fixture_expect(f, 0, 5, 0b1101);
+    fixture_expect(f, 1, 8, 0b0010);
+    fixture_steps(f, 0, 1);
+    fixture_expect(f, 0, 7, 0b1101);
+    fixture_expect(f, 1, 9, 0b0010);
+    fixture_steps(f, 0, 1);
+    fixture_expect(f, 0, 8, 0b1101);
     expect_waiting(f, 1); /* lane 1 has ended */
-    finish(f);
+    fixture_finish(f);
 }
 
 /* Lanes 0 to 3 go to A, B, C and E, which are 3 instructions each except for E, and meet at D. */
 #define SWITCH                                                                                                         \
-    HEAD "mov.u32 %r0, %tid.x; T: .branchtargets A, B, C, E; brx.idx %r0, T;\n" /* 0 1 */                              \
-         "A: add.u32 %r1, %r0, 1; add.u32 %r1, %r0, 2; bra D;\n"                /* 2 3 4 */                            \
-         "B: add.u32 %r1, %r0, 1; add.u32 %r1, %r0, 2; bra D;\n"                /* 5 6 7 */                            \
-         "C: add.u32 %r1, %r0, 1; add.u32 %r1, %r0, 2; bra D;\n"                /* 8 9 10 */                           \
-         "E: add.u32 %r1, %r0, 1; add.u32 %r1, %r0, 2;\n"                       /* 11 12 */                            \
-         "D: ret; }\n"                                                          /* 13 */
+    PROGRAM_KERNEL "mov.u32 %r0, %tid.x; T: .branchtargets A, B, C, E; brx.idx %r0, T;\n" /* 0 1 */                    \
+                   "A: add.u32 %r1, %r0, 1; add.u32 %r1, %r0, 2; bra D;\n"                /* 2 3 4 */                  \
+                   "B: add.u32 %r1, %r0, 1; add.u32 %r1, %r0, 2; bra D;\n"                /* 5 6 7 */                  \
+                   "C: add.u32 %r1, %r0, 1; add.u32 %r1, %r0, 2; bra D;\n"                /* 8 9 10 */                 \
+                   "E: add.u32 %r1, %r0, 1; add.u32 %r1, %r0, 2;\n"                       /* 11 12 */                  \
+                   "D: ret; }\n"                                                          /* 13 */
 
 /* The two contexts with the lowest pcs are hot. When A and B have come to D, which lies behind C and E, those are. */
 static void the_two_lowest_contexts_are_hot(void **state) {
     (void)state;
     struct fixture *f = start("interweave:sbi", SWITCH, 4, 0);
-    steps(f, 0, 2);
-    expect(f, 0, 2, 0b0001);
-    expect(f, 1, 5, 0b0010);
-    steps(f, 0, 2);
-    expect(f, 0, 4, 0b0001);
-    expect(f, 1, 7, 0b0010);
-    steps(f, 0, 1); /* A goes to D: C becomes hot; B's group has changed nothing and issues too, then E is hot */
-    expect(f, 0, 8, 0b0100);
-    expect(f, 1, 11, 0b1000);
-    steps(f, 0, 2);
-    expect(f, 0, 10, 0b0100);
+    fixture_steps(f, 0, 2);
+    fixture_expect(f, 0, 2, 0b0001);
+    fixture_expect(f, 1, 5, 0b0010);
+    fixture_steps(f, 0, 2);
+    fixture_expect(f, 0, 4, 0b0001);
+    fixture_expect(f, 1, 7, 0b0010);
+    fixture_steps(f, 0,
+                  1); /* A goes to D: C becomes hot; B's group has changed nothing and issues too, then E is hot */
+    fixture_expect(f, 0, 8, 0b0100);
+    fixture_expect(f, 1, 11, 0b1000);
+    fixture_steps(f, 0, 2);
+    fixture_expect(f, 0, 10, 0b0100);
     expect_waiting(f, 1);
-    steps(f, 0, 1);
-    expect(f, 0, 13, 0b1111);
-    finish(f);
+    fixture_steps(f, 0, 1);
+    fixture_expect(f, 0, 13, 0b1111);
+    fixture_finish(f);
 }
 
 /* One slot: the second context is cold, as with multi-pc. */
 static void a_warp_without_a_second_slot_runs_one_path(void **state) {
     (void)state;
     struct fixture *f = start("interweave:sbi", BRANCH, 4, 1);
-    steps(f, 0, 3);
-    expect(f, 0, 3, 0b1101);
+    fixture_steps(f, 0, 3);
+    fixture_expect(f, 0, 3, 0b1101);
     assert_int_equal(f->sm[0].slot[0].group->notify_pc, 6);
-    steps(f, 0, 3);
-    expect(f, 0, 6, 0b0010);
-    finish(f);
+    fixture_steps(f, 0, 3);
+    fixture_expect(f, 0, 6, 0b0010);
+    fixture_finish(f);
 }
 
 /* Both paths begin with a load. */
 #define LOADS                                                                                                          \
-    HEAD "ld.param.u64 %d1, [out]; mov.u32 %r0, %tid.x; setp.eq.u32 %p1, %r0, 1; @%p1 bra C;\n" /* 0-3 */              \
-         "ld.global.u32 %r1, [%d1]; add.u32 %r2, %r0, 1; bra D;\n"                              /* 4 5 6 */            \
-         "C: ld.global.u32 %r1, [%d1]; add.u32 %r2, %r0, 1;\n"                                  /* 7 8 */              \
-         "D: ret; }\n"                                                                          /* 9 */
+    PROGRAM_KERNEL "ld.param.u64 %d1, [out]; mov.u32 %r0, %tid.x; setp.eq.u32 %p1, %r0, 1; @%p1 bra C;\n" /* 0-3 */    \
+                   "ld.global.u32 %r1, [%d1]; add.u32 %r2, %r0, 1; bra D;\n"                              /* 4 5 6 */  \
+                   "C: ld.global.u32 %r1, [%d1]; add.u32 %r2, %r0, 1;\n"                                  /* 7 8 */    \
+                   "D: ret; }\n"                                                                          /* 9 */
 
 static void one_instruction_of_two_accesses_memory(void **state) {
     (void)state;
     struct fixture *f = start("interweave:sbi", LOADS, 4, 0);
-    steps(f, 0, 5);
+    fixture_steps(f, 0, 5);
     assert_int_equal(shared(f), 0);
-    expect(f, 0, 5, 0b1101);
-    expect(f, 1, 7, 0b0010);
-    steps(f, 0, 1);
+    fixture_expect(f, 0, 5, 0b1101);
+    fixture_expect(f, 1, 7, 0b0010);
+    fixture_steps(f, 0, 1);
     assert_int_equal(shared(f), 1); /* an addition and a load */
-    expect(f, 0, 6, 0b1101);
-    expect(f, 1, 8, 0b0010);
-    finish(f);
+    fixture_expect(f, 0, 6, 0b1101);
+    fixture_expect(f, 1, 8, 0b0010);
+    fixture_finish(f);
 }
 
 /* --- warp interweaving --- */
 
 /* In every warp the lanes below the limit of the warp go to B: 2 in warps 0 and 1, and 1 in warp 2. */
 #define LOW_LANES                                                                                                      \
-    HEAD "mov.u32 %r0, %tid.x; shr.u32 %r1, %r0, 2; and.b32 %r0, %r0, 3; setp.eq.u32 %p1, %r1, 2;\n" /* 0-3 */         \
-         "selp.u32 %r1, 1, 2, %p1; setp.ge.u32 %p2, %r0, %r1; @%p2 bra D;\n"                         /* 4 5 6 */       \
-         "add.u32 %r2, %r0, 1; add.u32 %r2, %r0, 2;\n"                                               /* 7 8: B */      \
-         "D: ret; }\n"                                                                               /* 9 */
+    PROGRAM_KERNEL                                                                                                     \
+    "mov.u32 %r0, %tid.x; shr.u32 %r1, %r0, 2; and.b32 %r0, %r0, 3; setp.eq.u32 %p1, %r1, 2;\n" /* 0-3 */              \
+    "selp.u32 %r1, 1, 2, %p1; setp.ge.u32 %p2, %r0, %r1; @%p2 bra D;\n"                         /* 4 5 6 */            \
+    "add.u32 %r2, %r0, 1; add.u32 %r2, %r0, 2;\n"                                               /* 7 8: B */           \
+    "D: ret; }\n"                                                                               /* 9 */
 
 enum { TO_B = 7 };
 
 static struct fixture *start_warps(const char *model, uint32_t block) {
     struct fixture *f = start(model, LOW_LANES, block, 0);
     for (uint32_t slot = 0; slot < block / 4; slot++)
-        steps(f, slot, TO_B);
+        fixture_steps(f, slot, TO_B);
     assert_int_equal(shared(f), 0); /* all warps were full */
     return f;
 }
@@ -197,11 +174,11 @@ static void warps_fit_together_if_their_lanes_are_shuffled(void **state) {
     };
     for (size_t i = 0; i < sizeof shuffles / sizeof *shuffles; i++) {
         struct fixture *f = start_warps(shuffles[i].model, 8);
-        steps(f, 0, 1);
-        expect(f, 0, 8, 0b0011);
-        expect(f, 1, shuffles[i].fits ? 8 : 7, 0b0011);
+        fixture_steps(f, 0, 1);
+        fixture_expect(f, 0, 8, 0b0011);
+        fixture_expect(f, 1, shuffles[i].fits ? 8 : 7, 0b0011);
         assert_int_equal(shared(f), shuffles[i].fits);
-        finish(f);
+        fixture_finish(f);
     }
 }
 
@@ -210,13 +187,13 @@ static void warps_fit_together_if_their_lanes_are_shuffled(void **state) {
 static void one_other_group_follows_that_fits(void **state) {
     (void)state;
     struct fixture *f = start_warps("interweave:swi,shuffle=xor-rev", 16);
-    steps(f, 2, 1);
-    expect(f, 2, 8, 0b0001);
-    expect(f, 0, 7, 0b0011);
-    expect(f, 1, 8, 0b0011);
-    expect(f, 3, 7, 0b0011);
+    fixture_steps(f, 2, 1);
+    fixture_expect(f, 2, 8, 0b0001);
+    fixture_expect(f, 0, 7, 0b0011);
+    fixture_expect(f, 1, 8, 0b0011);
+    fixture_expect(f, 3, 7, 0b0011);
     assert_int_equal(shared(f), 1);
-    finish(f);
+    fixture_finish(f);
 }
 
 /* In warps 0 to 2 lane 0 is at B, in warp 3 lanes 0 and 1 are. Warp 0 executes in lane 0, warp 1 in 1, warp 2 in 2 and
@@ -224,47 +201,48 @@ static void one_other_group_follows_that_fits(void **state) {
 static void the_group_with_most_lanes_follows(void **state) {
     (void)state;
     static const char text[] =
-        HEAD "mov.u32 %r0, %tid.x; shr.u32 %r1, %r0, 2; and.b32 %r0, %r0, 3; setp.eq.u32 %p1, %r1, 3;\n"
-             "selp.u32 %r1, 2, 1, %p1; setp.ge.u32 %p2, %r0, %r1; @%p2 bra D;\n"
-             "add.u32 %r2, %r0, 1; add.u32 %r2, %r0, 2;\n"
-             "D: ret; }\n";
+        PROGRAM_KERNEL "mov.u32 %r0, %tid.x; shr.u32 %r1, %r0, 2; and.b32 %r0, %r0, 3; setp.eq.u32 %p1, %r1, 3;\n"
+                       "selp.u32 %r1, 2, 1, %p1; setp.ge.u32 %p2, %r0, %r1; @%p2 bra D;\n"
+                       "add.u32 %r2, %r0, 1; add.u32 %r2, %r0, 2;\n"
+                       "D: ret; }\n";
     struct fixture *f = start("interweave:swi,shuffle=xor", text, 16, 0);
     for (uint32_t slot = 0; slot < 4; slot++)
-        steps(f, slot, TO_B);
-    steps(f, 0, 1);
-    expect(f, 0, 8, 0b0001);
-    expect(f, 1, 7, 0b0001);
-    expect(f, 2, 7, 0b0001);
-    expect(f, 3, 8, 0b0011);
-    finish(f);
+        fixture_steps(f, slot, TO_B);
+    fixture_steps(f, 0, 1);
+    fixture_expect(f, 0, 8, 0b0001);
+    fixture_expect(f, 1, 7, 0b0001);
+    fixture_expect(f, 2, 7, 0b0001);
+    fixture_expect(f, 3, 8, 0b0011);
+    fixture_finish(f);
 }
 
 /* The outer lanes of warp 0 and the inner ones of warp 1 stay. Lane 3 goes to C, the others to B. */
 #define OUTER_AND_INNER                                                                                                \
-    HEAD "mov.u32 %r0, %tid.x; shr.u32 %r1, %r0, 2; and.b32 %r0, %r0, 3; add.u32 %r2, %r0, 1;\n" /* 0-3 */             \
-         "and.b32 %r2, %r2, 2; setp.ne.u32 %p1, %r2, 0; setp.eq.u32 %p2, %r1, 0;\n"              /* 4 5 6 */           \
-         "xor.pred %p3, %p1, %p2; @!%p3 exit; setp.eq.u32 %p4, %r0, 3; @%p4 bra C;\n"            /* 7 8 9 10 */        \
-         "add.u32 %r2, %r0, 1; add.u32 %r2, %r0, 1; add.u32 %r2, %r0, 1; add.u32 %r2, %r0, 1;\n" /* 11-14: B */        \
-         "bra D; C: add.u32 %r2, %r0, 1;\n"                                                      /* 15 16 */           \
-         "D: ret; }\n"                                                                           /* 17 */
+    PROGRAM_KERNEL                                                                                                     \
+    "mov.u32 %r0, %tid.x; shr.u32 %r1, %r0, 2; and.b32 %r0, %r0, 3; add.u32 %r2, %r0, 1;\n" /* 0-3 */                  \
+    "and.b32 %r2, %r2, 2; setp.ne.u32 %p1, %r2, 0; setp.eq.u32 %p2, %r1, 0;\n"              /* 4 5 6 */                \
+    "xor.pred %p3, %p1, %p2; @!%p3 exit; setp.eq.u32 %p4, %r0, 3; @%p4 bra C;\n"            /* 7 8 9 10 */             \
+    "add.u32 %r2, %r0, 1; add.u32 %r2, %r0, 1; add.u32 %r2, %r0, 1; add.u32 %r2, %r0, 1;\n" /* 11-14: B */             \
+    "bra D; C: add.u32 %r2, %r0, 1;\n"                                                      /* 15 16 */                \
+    "D: ret; }\n"                                                                           /* 17 */
 
 /* Warp 1 issues beside warp 0, in two lanes, until that has a second path. Then this path follows, in one lane. */
 static void a_path_of_the_same_warp_comes_before_other_warps(void **state) {
     (void)state;
     struct fixture *f = start("interweave:both,shuffle=mirror-odd", OUTER_AND_INNER, 8, 0);
-    steps(f, 1, 11);
-    expect(f, 1, 11, 0b0110);
-    steps(f, 0, 11);
+    fixture_steps(f, 1, 11);
+    fixture_expect(f, 1, 11, 0b0110);
+    fixture_steps(f, 0, 11);
     assert_int_equal(shared(f), 2);
-    expect(f, 0, 11, 0b0001);
-    expect(f, 1, 13, 0b0110);
-    expect(f, 2, 16, 0b1000);
-    steps(f, 0, 1);
-    expect(f, 0, 12, 0b0001);
-    expect(f, 1, 13, 0b0110);
+    fixture_expect(f, 0, 11, 0b0001);
+    fixture_expect(f, 1, 13, 0b0110);
+    fixture_expect(f, 2, 16, 0b1000);
+    fixture_steps(f, 0, 1);
+    fixture_expect(f, 0, 12, 0b0001);
+    fixture_expect(f, 1, 13, 0b0110);
     expect_waiting(f, 2);
     assert_int_equal(shared(f), 3);
-    finish(f);
+    fixture_finish(f);
 }
 
 /* --- rules of use --- */

@@ -376,6 +376,7 @@ const struct divergence_ops divergence_lwm = {
     .option = option_table,
     .preset = presets,
     .options_bytes = sizeof(struct options),
+    .shares_sms = true,
     .refuses = refuses,
     .remarks = remarks,
     .new_model = new_model,

@@ -18,7 +18,7 @@ static void all_paths_run_and_meet_at_their_post_dominators(void **state) {
     GROUPS_EXPECT(f, {12, 0x0f, 13, DIVERGENCE_RUNS});
     groups_step(f, 0x0f, 1);
     GROUPS_EXPECT(f, {13, 0xff, EXEC_NO_PC, DIVERGENCE_RUNS});
-    groups_finish(f);
+    fixture_finish(f);
 }
 
 static void branches_that_meet_at_one_place_have_one_entry(void **state) {
@@ -28,15 +28,15 @@ static void branches_that_meet_at_one_place_have_one_entry(void **state) {
     groups_step(f, 0x0f, 1);
     GROUPS_EXPECT(f, {9, 0x03, 11, DIVERGENCE_RUNS}, {7, 0x0c, 11, DIVERGENCE_RUNS}, {4, 0xf0, 11, DIVERGENCE_RUNS});
     assert_int_equal(groups_n_entries(f, 0x03), 1);
-    groups_finish(f);
+    fixture_finish(f);
 }
 
 /* Lanes 0 and 1 come to a barrier of the block on their side, lanes 2 and 3 on theirs. */
 #define BARRIERS                                                                                                       \
-    GROUPS_HEAD "mov.u32 %r0, %tid.x; setp.ge.u32 %p1, %r0, 2; @%p1 bra D;\n" /* 0 1 2 */                              \
-                "bar.sync 0; add.u32 %r1, %r0, 1; bra E;\n"                   /* 3 4 5 */                              \
-                "D: bar.sync 0; add.u32 %r1, %r0, 2;\n"                       /* 6 7 */                                \
-                "E: add.u32 %r2, %r1, 3; ret; }\n"                            /* 8 9 */
+    PROGRAM_KERNEL "mov.u32 %r0, %tid.x; setp.ge.u32 %p1, %r0, 2; @%p1 bra D;\n" /* 0 1 2 */                           \
+                   "bar.sync 0; add.u32 %r1, %r0, 1; bra E;\n"                   /* 3 4 5 */                           \
+                   "D: bar.sync 0; add.u32 %r1, %r0, 2;\n"                       /* 6 7 */                             \
+                   "E: add.u32 %r2, %r1, 3; ret; }\n"                            /* 8 9 */
 
 static void paths_arrive_at_a_barrier_of_the_block_one_by_one(void **state) {
     (void)state;
@@ -46,7 +46,7 @@ static void paths_arrive_at_a_barrier_of_the_block_one_by_one(void **state) {
     GROUPS_EXPECT(f, {4, 0x3, 8, DIVERGENCE_WAITS}, {6, 0xc, 8, DIVERGENCE_RUNS});
     groups_step(f, 0xc, 1);
     GROUPS_EXPECT(f, {4, 0x3, 8, DIVERGENCE_RUNS}, {7, 0xc, 8, DIVERGENCE_RUNS});
-    groups_finish(f);
+    fixture_finish(f);
 }
 
 /* --- slots --- */
@@ -62,7 +62,7 @@ static void a_path_without_a_slot_waits_for_one(void **state) {
     assert_int_equal(fixture_free_slots(&f->sm[0]), 0);
     groups_step(f, 0xf0, 3); /* it leaves its slot to the one that queues */
     GROUPS_EXPECT(f, {11, 0x03, 12, DIVERGENCE_RUNS}, {9, 0x0c, 12, DIVERGENCE_RUNS});
-    groups_finish(f);
+    fixture_finish(f);
 }
 
 static void a_path_that_waits_gives_its_slot_to_one_that_queues(void **state) {
@@ -77,7 +77,7 @@ static void a_path_that_waits_gives_its_slot_to_one_that_queues(void **state) {
     for (uint32_t n = 0; n < 4 && f->sm[0].slot[0].group->mask == first; n++)
         fixture_resume_all(f);
     assert_int_equal(f->sm[0].slot[0].group->mask, 0xf & ~first);
-    groups_finish(f);
+    fixture_finish(f);
 }
 
 static void few_slots_are_enough(void **state) {
@@ -96,10 +96,10 @@ static void few_slots_are_enough(void **state) {
 
 /* Unstructured: lanes 0 and 1 go to M at once, lanes 2 and 3 after N; lanes 4 to 7 do not come to M. All meet at E. */
 #define UNSTRUCTURED                                                                                                   \
-    GROUPS_HEAD "mov.u32 %r0, %tid.x; setp.lt.u32 %p1, %r0, 2; setp.lt.u32 %p2, %r0, 4; @%p1 bra M;\n" /* 0-3 */       \
-                "N: add.u32 %r1, %r0, 1; @!%p2 bra E; bra M;\n"                                        /* 4 5 6 */     \
-                "M: add.u32 %r1, %r0, 2; add.u32 %r1, %r1, 2;\n"                                       /* 7 8 */       \
-                "E: add.u32 %r2, %r1, 3; ret; }\n"                                                     /* 9 10 */
+    PROGRAM_KERNEL "mov.u32 %r0, %tid.x; setp.lt.u32 %p1, %r0, 2; setp.lt.u32 %p2, %r0, 4; @%p1 bra M;\n" /* 0-3 */    \
+                   "N: add.u32 %r1, %r0, 1; @!%p2 bra E; bra M;\n"                                        /* 4 5 6 */  \
+                   "M: add.u32 %r1, %r0, 2; add.u32 %r1, %r1, 2;\n"                                       /* 7 8 */    \
+                   "E: add.u32 %r2, %r1, 3; ret; }\n"                                                     /* 9 10 */
 
 static void paths_at_one_pc_meet_before_the_post_dominator(void **state) {
     (void)state;
@@ -113,7 +113,7 @@ static void paths_at_one_pc_meet_before_the_post_dominator(void **state) {
     assert_int_equal(f->sm[0].counters.merges, 1);
     groups_step(f, 0x0f, 2);
     GROUPS_EXPECT(f, {9, 0xff, EXEC_NO_PC, DIVERGENCE_RUNS});
-    groups_finish(f);
+    fixture_finish(f);
 }
 
 static void without_the_option_they_do_not(void **state) {
@@ -123,17 +123,17 @@ static void without_the_option_they_do_not(void **state) {
     groups_step(f, 0xfc, 2);
     groups_step(f, 0x0c, 1);
     GROUPS_EXPECT(f, {7, 0x03, 9, DIVERGENCE_RUNS}, {7, 0x0c, 9, DIVERGENCE_RUNS});
-    groups_finish(f);
+    fixture_finish(f);
 }
 
 /* --- everything --- */
 
 /* Lane after lane takes the lock. The one that has it waits after the loop for those that spin. */
 #define LOCK                                                                                                           \
-    GROUPS_HEAD "ld.param.u64 %d1, [out];\n"                                                                           \
-                "SPIN: atom.global.cas.b32 %r1, [%d1], 0, 1; setp.ne.u32 %p1, %r1, 0; @%p1 bra SPIN;\n"                \
-                "ld.volatile.global.u32 %r2, [%d1+4]; add.u32 %r2, %r2, 1; st.volatile.global.u32 [%d1+4], %r2;\n"     \
-                "atom.global.exch.b32 %r3, [%d1], 0; ret; }\n"
+    PROGRAM_KERNEL "ld.param.u64 %d1, [out];\n"                                                                        \
+                   "SPIN: atom.global.cas.b32 %r1, [%d1], 0, 1; setp.ne.u32 %p1, %r1, 0; @%p1 bra SPIN;\n"             \
+                   "ld.volatile.global.u32 %r2, [%d1+4]; add.u32 %r2, %r2, 1; st.volatile.global.u32 [%d1+4], %r2;\n"  \
+                   "atom.global.exch.b32 %r3, [%d1], 0; ret; }\n"
 
 static void threads_of_a_warp_may_wait_for_each_other(void **state) {
     (void)state;

@@ -10,41 +10,24 @@
                  "C: add.u32 %r1, %r0, 2;\n"                                 /* 5 */                                   \
                  "D: add.u32 %r2, %r1, 3; ret; }\n"                          /* 6 7 */
 
-static void expect(const struct fixture *f, uint32_t slot, uint32_t pc, uint32_t mask, uint32_t notify_pc) {
-    const struct divergence_group *group = f->sm[0].slot[slot].group;
-    assert_non_null(group);
-    assert_int_equal(group->status, DIVERGENCE_RUNS);
-    assert_int_equal(group->pc, pc);
-    assert_int_equal(group->mask, mask);
-    assert_int_equal(group->notify_pc, notify_pc);
-}
-
-static void steps(struct fixture *f, uint32_t slot, uint32_t n) {
-    for (uint32_t i = 0; i < n; i++)
-        fixture_step(&f->sm[0], slot);
-}
-
 static struct fixture *start(const char *text, uint32_t block, uint32_t warp_size) {
-    struct fixture *f = fixture_open(divergence_find("multi-pc"), "multi-pc", text,
-                                     &(struct fixture_shape){.block = block, .warp_size = warp_size});
-    fixture_start(f);
-    return f;
+    return fixture_begin("multi-pc", text, &(struct fixture_shape){.block = block, .warp_size = warp_size});
 }
 
 static void the_warp_follows_the_lowest_pc_and_paths_meet(void **state) {
     (void)state;
     struct fixture *f = start(BRANCH, 4, 4);
-    expect(f, 0, 0, 0b1111, EXEC_NO_PC);
-    steps(f, 0, 3);
-    expect(f, 0, 3, 0b1101, 5); /* B; lane 1 waits at C */
-    steps(f, 0, 2);
-    expect(f, 0, 5, 0b0010, 6); /* C; the others wait at D */
-    steps(f, 0, 1);
-    expect(f, 0, 6, 0b1111, EXEC_NO_PC);
+    fixture_expect_until(f, 0, 0, 0b1111, EXEC_NO_PC);
+    fixture_steps(f, 0, 3);
+    fixture_expect_until(f, 0, 3, 0b1101, 5); /* B; lane 1 waits at C */
+    fixture_steps(f, 0, 2);
+    fixture_expect_until(f, 0, 5, 0b0010, 6); /* C; the others wait at D */
+    fixture_steps(f, 0, 1);
+    fixture_expect_until(f, 0, 6, 0b1111, EXEC_NO_PC);
     assert_int_equal(f->sm[0].counters.branches, 2);
     assert_int_equal(f->sm[0].counters.divergent_branches, 1);
     assert_int_equal(f->sm[0].counters.reconvergences, 1);
-    steps(f, 0, 2);
+    fixture_steps(f, 0, 2);
     assert_int_equal(f->n_finished, 1);
     assert_null(f->sm[0].slot[0].group);
     fixture_close(f);
@@ -79,18 +62,18 @@ static void threads_meet_before_the_post_dominator(void **state) {
 static void lanes_at_a_barrier_are_out_of_the_way(void **state) {
     (void)state;
     struct fixture *f = start(BARRIER, 4, 4);
-    steps(f, 0, 4);
-    expect(f, 0, 4, 0b0011, 6);
-    steps(f, 0, 1);
-    expect(f, 0, 6, 0b1100, EXEC_NO_PC); /* though 4 is lower */
-    steps(f, 0, 1);
-    expect(f, 0, 7, 0b0100, 8);
-    steps(f, 0, 1);
-    expect(f, 0, 8, 0b1000, EXEC_NO_PC); /* lanes 0 to 2 wait */
-    steps(f, 0, 1);
-    expect(f, 0, 5, 0b0011, 8); /* released, at the lowest of 5 and 8 */
-    steps(f, 0, 1);
-    expect(f, 0, 8, 0b0111, EXEC_NO_PC);
+    fixture_steps(f, 0, 4);
+    fixture_expect_until(f, 0, 4, 0b0011, 6);
+    fixture_steps(f, 0, 1);
+    fixture_expect_until(f, 0, 6, 0b1100, EXEC_NO_PC); /* though 4 is lower */
+    fixture_steps(f, 0, 1);
+    fixture_expect_until(f, 0, 7, 0b0100, 8);
+    fixture_steps(f, 0, 1);
+    fixture_expect_until(f, 0, 8, 0b1000, EXEC_NO_PC); /* lanes 0 to 2 wait */
+    fixture_steps(f, 0, 1);
+    fixture_expect_until(f, 0, 5, 0b0011, 8); /* released, at the lowest of 5 and 8 */
+    fixture_steps(f, 0, 1);
+    fixture_expect_until(f, 0, 8, 0b0111, EXEC_NO_PC);
     assert_int_equal(f->sm[0].counters.barriers, 2);
     fixture_run(f);
     fixture_close(f);
@@ -99,11 +82,11 @@ static void lanes_at_a_barrier_are_out_of_the_way(void **state) {
 static void a_warp_waits_when_all_its_lanes_do(void **state) {
     (void)state;
     struct fixture *f = start(PROGRAM_HEAD ".visible .entry k() {\nbar.sync 0; ret; }\n", 8, 4);
-    steps(f, 1, 1);
+    fixture_steps(f, 1, 1);
     assert_int_equal(f->sm[0].slot[1].group->status, DIVERGENCE_WAITS);
-    steps(f, 0, 1);
-    expect(f, 0, 1, 0b1111, EXEC_NO_PC);
-    expect(f, 1, 1, 0b1111, EXEC_NO_PC);
+    fixture_steps(f, 0, 1);
+    fixture_expect_until(f, 0, 1, 0b1111, EXEC_NO_PC);
+    fixture_expect_until(f, 1, 1, 0b1111, EXEC_NO_PC);
     fixture_run(f);
     fixture_close(f);
 }
@@ -118,14 +101,14 @@ static void a_warp_waits_when_all_its_lanes_do(void **state) {
 static void a_running_warp_turns_to_lanes_set_free_behind_it(void **state) {
     (void)state;
     struct fixture *f = start(BEHIND, 64, 32);
-    steps(f, 0, 4);
-    expect(f, 0, 5, 0xffff0000, EXEC_NO_PC); /* lanes 0 to 15 wait */
-    steps(f, 0, 1);
-    steps(f, 1, 4);
-    expect(f, 0, 4, 0x0000ffff, 6);
-    expect(f, 1, 4, 0x0000ffff, 5);
-    steps(f, 0, 1);
-    expect(f, 0, 6, 0xffff0000, EXEC_NO_PC);
+    fixture_steps(f, 0, 4);
+    fixture_expect_until(f, 0, 5, 0xffff0000, EXEC_NO_PC); /* lanes 0 to 15 wait */
+    fixture_steps(f, 0, 1);
+    fixture_steps(f, 1, 4);
+    fixture_expect_until(f, 0, 4, 0x0000ffff, 6);
+    fixture_expect_until(f, 1, 4, 0x0000ffff, 5);
+    fixture_steps(f, 0, 1);
+    fixture_expect_until(f, 0, 6, 0xffff0000, EXEC_NO_PC);
     fixture_run(f);
     fixture_close(f);
 }

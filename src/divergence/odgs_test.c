@@ -10,7 +10,7 @@ static void a_free_slot_takes_full_then_new_then_incomplete_warps(void **state) 
     (void)state;
     struct fixture *f =
         odgs_open("odgs", ODGS_IF_TEXT, &(struct fixture_shape){.block = 4, .warp_size = 4, .grid = 3, .n_slots = 1});
-    uint32_t odd = odgs_pc_of(f, PTX_OP_XOR, 0), even = odgs_pc_of(f, PTX_OP_NOT, 0);
+    uint32_t odd = fixture_pc_of(f, PTX_OP_XOR, 0), even = fixture_pc_of(f, PTX_OP_NOT, 0);
     assert_int_equal(odgs_threads_of(f, odgs_group_in(f, 0, 0)), 0x0f);
     odgs_diverge(f, 0, 0); /* two and two threads: no full warp, but a new one */
     assert_int_equal(odgs_threads_of(f, NULL), 0x0f);
@@ -51,9 +51,9 @@ static void full_warps_go_before_those_that_are_new(void **state) {
     odgs_diverge(f, 0, 0);
     assert_int_equal(odgs_group_in(f, 0, 0)->row->index, 1);
     odgs_diverge(f, 0, 0);
-    assert_int_equal(odgs_group_in(f, 0, 0)->pc, odgs_pc_of(f, PTX_OP_NOT, 0));
+    assert_int_equal(odgs_group_in(f, 0, 0)->pc, fixture_pc_of(f, PTX_OP_NOT, 0));
     odgs_finish(f, 0, 0);
-    assert_int_equal(odgs_group_in(f, 0, 0)->pc, odgs_pc_of(f, PTX_OP_XOR, 0));
+    assert_int_equal(odgs_group_in(f, 0, 0)->pc, fixture_pc_of(f, PTX_OP_XOR, 0));
     odgs_finish(f, 0, 0);
     assert_int_equal(odgs_group_in(f, 0, 0)->pc, 0);
     assert_int_equal(odgs_group_in(f, 0, 0)->row->index, 2);
@@ -83,7 +83,7 @@ static void an_sm_below_the_limit_takes_incomplete_warps(void **state) {
     struct fixture *f =
         odgs_open("odgs:incomplete=1", ODGS_IF_TEXT,
                   &(struct fixture_shape){.block = 4, .warp_size = 4, .grid = 2, .n_slots = 2, .n_sms = 2});
-    uint32_t odd = odgs_pc_of(f, PTX_OP_XOR, 0);
+    uint32_t odd = fixture_pc_of(f, PTX_OP_XOR, 0);
     assert_int_equal(odgs_group_in(f, 0, 0)->n_threads, 4);
     assert_int_equal(odgs_group_in(f, 1, 0)->n_threads, 4);
     odgs_diverge(f, 0, 0);
@@ -138,7 +138,7 @@ static void a_diverged_warp_leaves_when_nothing_of_it_is_in_flight(void **state)
     (void)state;
     struct fixture *f =
         odgs_open("odgs", ODGS_IF_TEXT, &(struct fixture_shape){.block = 4, .warp_size = 4, .grid = 2, .n_slots = 1});
-    odgs_step_to(f, 0, 0, odgs_pc_of(f, PTX_OP_BRA, 0));
+    odgs_step_to(f, 0, 0, fixture_pc_of(f, PTX_OP_BRA, 0));
     const struct divergence_group *group = odgs_group_in(f, 0, 0);
     fixture_step(&f->sm[0], 0);
     assert_ptr_equal(odgs_group_in(f, 0, 0), group);
@@ -207,7 +207,7 @@ static void blocks_of_one_thread_are_put_together(void **state) {
     assert_int_equal(odgs_threads_of(f, odgs_group_in(f, 0, 1)), 0x010100000000); /* the rest of the grid */
     assert_null(odgs_group_in(f, 0, 2));
     odgs_expect_results(f);
-    uint32_t n_insns = odgs_pc_of(f, PTX_OP_RET, 0) + 1;
+    uint32_t n_insns = fixture_pc_of(f, PTX_OP_RET, 0) + 1;
     assert_int_equal(f->sm[0].n_instructions, 2 * (n_insns - 2)); /* both warps, without the odd side */
     fixture_close(f);
 }
@@ -253,7 +253,7 @@ static void a_warp_at_a_barrier_is_recalled(void **state) {
     (void)state;
     struct fixture *f = odgs_open("odgs", PROGRAM_HEAD PROGRAM_BEGIN "bar.sync 0;\n" ODGS_BRANCH PROGRAM_END,
                                   &(struct fixture_shape){.block = 8, .warp_size = 4, .n_slots = 1});
-    uint32_t barrier = odgs_pc_of(f, PTX_OP_BAR, 0);
+    uint32_t barrier = fixture_pc_of(f, PTX_OP_BAR, 0);
     odgs_step_to(f, 0, 0, barrier);
     fixture_step(&f->sm[0], 0);
     assert_int_equal(odgs_threads_of(f, odgs_group_in(f, 0, 0)), 0xf0); /* the other warp has its slot */
@@ -271,7 +271,7 @@ static void after_a_barrier_full_rows_are_warps_again(void **state) {
     (void)state;
     struct fixture *f = odgs_open("odgs", PROGRAM_HEAD PROGRAM_BEGIN ODGS_BRANCH "bar.sync 0;\n" PROGRAM_END,
                                   &(struct fixture_shape){.block = 8, .warp_size = 4, .n_slots = 2});
-    uint32_t barrier = odgs_pc_of(f, PTX_OP_BAR, 0);
+    uint32_t barrier = fixture_pc_of(f, PTX_OP_BAR, 0);
     odgs_diverge(f, 0, 0);
     odgs_diverge(f, 0, 1);
     while (FIXTURE_COUNTER(f, barriers) == 0 || odgs_threads_of(f, NULL) != 0) {
@@ -298,7 +298,7 @@ static void lanes_of_a_row_meet_at_a_warp_wide_instruction(void **state) {
         PROGRAM_HEAD PROGRAM_BEGIN ODGS_BRANCH "shfl.sync.idx.b32 %r4, %r4, 0, 31, 0xffffffff;\n" PROGRAM_END;
     struct fixture *f = odgs_open(
         "odgs", text, &(struct fixture_shape){.block = 32, .grid = 2, .n_slots = 1, .n_sms = 2, .blocks_per_sm = 1});
-    uint32_t shuffle = odgs_pc_of(f, PTX_OP_SHFL, 0);
+    uint32_t shuffle = fixture_pc_of(f, PTX_OP_SHFL, 0);
     odgs_diverge(f, 0, 0);
     odgs_step_to(f, 0, 0, shuffle); /* the odd side of block 0 */
     fixture_step(&f->sm[0], 0);
@@ -343,7 +343,7 @@ static void instructions_that_name_no_lanes_are_refused(void **state) {
 static void expect_splits(const char *model, uint32_t first_branch, uint32_t second_branch) {
     struct fixture *f =
         odgs_open(model, SHARED_TEXT, &(struct fixture_shape){.block = 8, .warp_size = 4, .n_slots = 2});
-    uint32_t last_shared = odgs_pc_of(f, PTX_OP_LD, 1);
+    uint32_t last_shared = fixture_pc_of(f, PTX_OP_LD, 1);
     while (!fixture_is_done(f) && FIXTURE_COUNTER(f, divergent_branches) < 2) {
         for (uint32_t s = 0; s < 2; s++)
             if (fixture_can_step(&f->sm[0], s) && odgs_group_in(f, 0, s)->pc <= last_shared)

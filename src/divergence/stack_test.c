@@ -4,12 +4,6 @@
 
 extern const struct divergence_ops divergence_stack;
 
-static uint32_t pc_of(const struct fixture *f, enum ptx_opcode opcode, unsigned which) {
-    for (uint32_t pc = 0;; pc++)
-        if (f->program->code[pc].opcode == opcode && which-- == 0)
-            return pc;
-}
-
 static struct fixture *open_model(const char *text, const struct fixture_shape *shape) {
     struct fixture *f = fixture_open(&divergence_stack, "stack", text, shape);
     fixture_parameter(f, 0, fixture_alloc(f, 4096));
@@ -17,18 +11,9 @@ static struct fixture *open_model(const char *text, const struct fixture_shape *
     return f;
 }
 
-static void step_to(struct fixture *f, uint32_t slot, uint32_t pc) {
-    while (f->sm[0].slot[slot].group->pc != pc)
-        fixture_step(&f->sm[0], slot);
-}
-
 static void expect(const struct fixture *f, uint32_t pc, uint32_t mask, uint32_t notify_pc) {
-    const struct divergence_group *group = f->sm[0].slot[0].group;
-    assert_int_equal(group->status, DIVERGENCE_RUNS);
-    assert_int_equal(group->pc, pc);
-    assert_int_equal(group->mask, mask);
-    assert_int_equal(group->notify_pc, notify_pc);
-    assert_non_null(group->row);
+    fixture_expect_until(f, 0, pc, mask, notify_pc);
+    assert_non_null(f->sm[0].slot[0].group->row);
 }
 
 /* Narasiman 2011, figure 3: A 1111, then B 1011 and C 0100, which meet at D. The entries below the running one are not
@@ -41,17 +26,18 @@ static void expect(const struct fixture *f, uint32_t pc, uint32_t mask, uint32_t
 static void the_papers_example_goes_through_the_papers_states(void **state) {
     (void)state;
     struct fixture *f = open_model(FIGURE_3, &(struct fixture_shape){.block = 4, .warp_size = 4});
-    uint32_t branch = pc_of(f, PTX_OP_BRA, 0), b = pc_of(f, PTX_OP_XOR, 0), c = pc_of(f, PTX_OP_NOT, 0), d = c + 1;
+    uint32_t branch = fixture_pc_of(f, PTX_OP_BRA, 0), b = fixture_pc_of(f, PTX_OP_XOR, 0),
+             c = fixture_pc_of(f, PTX_OP_NOT, 0), d = c + 1;
     expect(f, 0, 0xf, EXEC_NO_PC); /* (b) */
-    step_to(f, 0, branch);
+    fixture_step_to(f, 0, branch);
     expect(f, branch, 0xf, EXEC_NO_PC);
     fixture_step(&f->sm[0], 0);
     bool is_b_first = f->sm[0].slot[0].group->pc == b;
     expect(f, is_b_first ? b : c, is_b_first ? 0xb : 0x4, d); /* (c) */
-    step_to(f, 0, is_b_first ? c : b);
+    fixture_step_to(f, 0, is_b_first ? c : b);
     expect(f, is_b_first ? c : b, is_b_first ? 0x4 : 0xb, d); /* (d) */
     assert_int_equal(FIXTURE_COUNTER(f, reconvergences), 1);
-    step_to(f, 0, d);
+    fixture_step_to(f, 0, d);
     expect(f, d, 0xf, EXEC_NO_PC);                     /* (e) */
     assert_int_equal(FIXTURE_COUNTER(f, branches), 2); /* that of A, and B's jump to D */
     assert_int_equal(FIXTURE_COUNTER(f, divergent_branches), 1);
@@ -68,12 +54,12 @@ static void warps_of_a_block_wait_for_each_other_at_a_barrier(void **state) {
     struct fixture *f = open_model(PROGRAM_HEAD PROGRAM_BEGIN "bar.sync 0; mov.u32 %r4, %r0;\n" PROGRAM_END,
                                    &(struct fixture_shape){.block = 8, .warp_size = 4});
     const struct fixture_slot *slot = f->sm[0].slot;
-    uint32_t barrier = pc_of(f, PTX_OP_BAR, 0);
-    step_to(f, 0, barrier);
+    uint32_t barrier = fixture_pc_of(f, PTX_OP_BAR, 0);
+    fixture_step_to(f, 0, barrier);
     fixture_step(&f->sm[0], 0);
     assert_int_equal(slot[0].group->status, DIVERGENCE_WAITS);
     assert_int_equal(slot[1].group->status, DIVERGENCE_RUNS);
-    step_to(f, 1, barrier);
+    fixture_step_to(f, 1, barrier);
     fixture_step(&f->sm[0], 1);
     assert_int_equal(slot[0].group->status, DIVERGENCE_RUNS);
     assert_int_equal(slot[1].group->status, DIVERGENCE_RUNS);
@@ -89,10 +75,10 @@ static void the_end_of_a_warp_completes_a_barrier(void **state) {
     struct fixture *f = open_model(PROGRAM_HEAD PROGRAM_BEGIN
                                    "setp.ge.u32 %p1, %r0, 4; @%p1 exit; bar.sync 0; mov.u32 %r4, 7;\n" PROGRAM_END,
                                    &(struct fixture_shape){.block = 8, .warp_size = 4});
-    step_to(f, 0, pc_of(f, PTX_OP_BAR, 0));
+    fixture_step_to(f, 0, fixture_pc_of(f, PTX_OP_BAR, 0));
     fixture_step(&f->sm[0], 0);
     assert_int_equal(f->sm[0].slot[0].group->status, DIVERGENCE_WAITS);
-    step_to(f, 1, pc_of(f, PTX_OP_EXIT, 0));
+    fixture_step_to(f, 1, fixture_pc_of(f, PTX_OP_EXIT, 0));
     fixture_step(&f->sm[0], 1);
     assert_null(f->sm[0].slot[1].group);
     assert_int_equal(f->sm[0].slot[0].group->status, DIVERGENCE_RUNS);
@@ -115,9 +101,10 @@ static void lanes_meet_behind_an_if_in_a_loop_where_others_end(void **state) {
     static const char *const text[] = {ENDS_IN_A_LOOP("@%p2 exit;"), ENDS_IN_A_LOOP("@%p2 bra END;")};
     for (unsigned jumps = 0; jumps < 2; jumps++) {
         struct fixture *f = open_model(text[jumps], &(struct fixture_shape){.block = 4, .warp_size = 4});
-        uint32_t end = pc_of(f, jumps ? PTX_OP_BRA : PTX_OP_EXIT, jumps), skip = pc_of(f, PTX_OP_XOR, 0);
-        uint32_t last = pc_of(f, PTX_OP_RET, 0);
-        step_to(f, 0, end);
+        uint32_t end = fixture_pc_of(f, jumps ? PTX_OP_BRA : PTX_OP_EXIT, jumps),
+                 skip = fixture_pc_of(f, PTX_OP_XOR, 0);
+        uint32_t last = fixture_pc_of(f, PTX_OP_RET, 0);
+        fixture_step_to(f, 0, end);
         expect(f, end, 0xa, skip); /* the first trip: lanes 1 and 3 are in the if, 0 and 2 wait at its end */
         fixture_step(&f->sm[0], 0);
         if (jumps) {
@@ -125,9 +112,9 @@ static void lanes_meet_behind_an_if_in_a_loop_where_others_end(void **state) {
             fixture_step(&f->sm[0], 0);
         }
         expect(f, end + 1, 0x2, skip);
-        step_to(f, 0, skip);
+        fixture_step_to(f, 0, skip);
         expect(f, skip, 0x7, EXEC_NO_PC);
-        step_to(f, 0, end);
+        fixture_step_to(f, 0, end);
         expect(f, end, 0x2, skip); /* the second trip: lane 1 ends, and no lane is left in the if */
         fixture_step(&f->sm[0], 0);
         if (jumps) {
@@ -135,7 +122,7 @@ static void lanes_meet_behind_an_if_in_a_loop_where_others_end(void **state) {
             fixture_step(&f->sm[0], 0);
         }
         expect(f, skip, 0x5, EXEC_NO_PC);
-        step_to(f, 0, last);
+        fixture_step_to(f, 0, last);
         expect(f, last, 0x5, EXEC_NO_PC);
         fixture_run(f);
         fixture_close(f);

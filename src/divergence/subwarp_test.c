@@ -2,15 +2,13 @@
  * docs/models/subwarp.md. Lane 0 is the rightmost bit of a mask. A load takes the cycles that the test says. */
 #include "divergence/testing/programs.h"
 
-#define HEAD PROGRAM_HEAD ".visible .entry k(.param .u64 out) {\n.reg .pred %p<8>; .reg .b32 %r<8>; .reg .b64 %d<4>;\n"
-
 /* Lanes 2 and 3 load at C, lanes 0 and 1 at B; they meet at D. */
 #define TWO_LOADS                                                                                                      \
-    HEAD "ld.param.u64 %d1, [out]; mov.u32 %r0, %tid.x; and.b32 %r0, %r0, 3;\n"     /* 0 1 2 */                        \
-         "setp.ge.u32 %p1, %r0, 2; @%p1 bra C;\n"                                   /* 3 4 */                          \
-         "ld.global.u32 %r1, [%d1]; add.u32 %r1, %r1, 1; bra D;\n"                  /* 5 6 7: B */                     \
-         "C: ld.global.u32 %r1, [%d1]; add.u32 %r2, %r0, 1; add.u32 %r1, %r1, 2;\n" /* 8 9 10 */                       \
-         "D: add.u32 %r2, %r1, 3; ret; }\n"                                         /* 11 12 */
+    PROGRAM_KERNEL "ld.param.u64 %d1, [out]; mov.u32 %r0, %tid.x; and.b32 %r0, %r0, 3;\n"     /* 0 1 2 */              \
+                   "setp.ge.u32 %p1, %r0, 2; @%p1 bra C;\n"                                   /* 3 4 */                \
+                   "ld.global.u32 %r1, [%d1]; add.u32 %r1, %r1, 1; bra D;\n"                  /* 5 6 7: B */           \
+                   "C: ld.global.u32 %r1, [%d1]; add.u32 %r2, %r0, 1; add.u32 %r1, %r1, 2;\n" /* 8 9 10 */             \
+                   "D: add.u32 %r2, %r1, 3; ret; }\n"                                         /* 11 12 */
 
 enum { START = 5 }; /* steps until a warp has diverged */
 
@@ -22,34 +20,10 @@ static void delay_all(void *user, const struct divergence_group *group, uint32_t
 }
 
 static struct fixture *start(const char *model, const char *text, uint32_t block, uint32_t *delay) {
-    struct fixture *f =
-        fixture_open(divergence_find("subwarp"), model, text, &(struct fixture_shape){.block = block, .warp_size = 4});
-    fixture_parameter(f, 0, fixture_alloc(f, 1024));
+    struct fixture *f = fixture_begin(model, text, &(struct fixture_shape){.block = block, .warp_size = 4});
     f->outcome = delay_all;
     f->user = delay;
-    fixture_start(f);
     return f;
-}
-
-static void finish(struct fixture *f) {
-    fixture_run(f);
-    assert_int_equal(f->n_finished, 1);
-    fixture_close(f);
-}
-
-static void expect(const struct fixture *f, uint32_t slot, uint32_t pc, uint32_t mask) {
-    const struct divergence_group *group = f->sm[0].slot[slot].group;
-    assert_non_null(group);
-    assert_int_equal(group->status, DIVERGENCE_RUNS);
-    assert_int_equal(group->pc, pc);
-    assert_int_equal(group->mask, mask);
-}
-
-static void steps(struct fixture *f, uint32_t slot, uint32_t n) {
-    for (uint32_t i = 0; i < n; i++) {
-        fixture_step(&f->sm[0], slot);
-        fixture_catch_up(f);
-    }
 }
 
 /* Lets time pass without an instruction. */
@@ -66,14 +40,14 @@ static void a_stalled_subwarp_gives_way_to_a_ready_one(void **state) {
     (void)state;
     uint32_t delay = 20;
     struct fixture *f = start("subwarp:trigger=any", TWO_LOADS, 4, &delay);
-    steps(f, 0, START);
-    expect(f, 0, 8, 0b1100);
+    fixture_steps(f, 0, START);
+    fixture_expect(f, 0, 8, 0b1100);
     uint64_t cycle = f->cycle + 1; /* of the load */
-    steps(f, 0, 1);
-    expect(f, 0, 5, 0b0011);
+    fixture_steps(f, 0, 1);
+    fixture_expect(f, 0, 5, 0b0011);
     assert_int_equal(f->sm[0].slot[0].group->ready_cycle, cycle + 1 + 6);
     assert_int_equal(f->sm[0].counters.path_switches, 1);
-    finish(f);
+    fixture_finish(f);
 }
 
 /* subwarp-wakeup: both wait, so nothing runs until C has its data in cycle 6 + 20. It becomes active again. B, whose
@@ -82,27 +56,27 @@ static void the_subwarp_whose_data_arrive_first_is_next(void **state) {
     (void)state;
     uint32_t delay = 20;
     struct fixture *f = start("subwarp:trigger=any,latency=0", TWO_LOADS, 4, &delay);
-    steps(f, 0, START + 1);
+    fixture_steps(f, 0, START + 1);
     assert_int_equal(f->cycle, 6);
     wait(f, 1);
-    steps(f, 0, 1); /* B loads in 8 */
-    expect(f, 0, 6, 0b0011);
+    fixture_steps(f, 0, 1); /* B loads in 8 */
+    fixture_expect(f, 0, 6, 0b0011);
     wait(f, 17);
     assert_int_equal(f->cycle, 25);
-    expect(f, 0, 6, 0b0011);
+    fixture_expect(f, 0, 6, 0b0011);
     wait(f, 1);
-    expect(f, 0, 9, 0b1100);
+    fixture_expect(f, 0, 9, 0b1100);
     assert_int_equal(f->sm[0].counters.path_switches, 2);
     wait(f, 2);
     assert_int_equal(f->cycle, 28);
-    expect(f, 0, 9, 0b1100);
-    steps(f, 0, 2);
-    expect(f, 0, 6, 0b0011); /* C has arrived at its barrier, blocked */
-    steps(f, 0, 2);
-    expect(f, 0, 11, 0b1111);
+    fixture_expect(f, 0, 9, 0b1100);
+    fixture_steps(f, 0, 2);
+    fixture_expect(f, 0, 6, 0b0011); /* C has arrived at its barrier, blocked */
+    fixture_steps(f, 0, 2);
+    fixture_expect(f, 0, 11, 0b1111);
     assert_int_equal(f->sm[0].counters.path_switches, 2);
     assert_int_equal(f->sm[0].counters.reconvergences, 1);
-    finish(f);
+    fixture_finish(f);
 }
 
 /* Four warps. With one of them stalled, a quarter waits; with the second, half. Then both give way. */
@@ -110,15 +84,15 @@ static void half_of_the_groups_must_wait_first(void **state) {
     (void)state;
     uint32_t delay = 100;
     struct fixture *f = start("subwarp:trigger=half,latency=0", TWO_LOADS, 16, &delay);
-    steps(f, 0, START + 1);
-    expect(f, 0, 9, 0b1100);
-    steps(f, 1, START);
-    expect(f, 0, 9, 0b1100);
-    steps(f, 1, 1);
-    expect(f, 1, 5, 0b0011);
-    expect(f, 0, 5, 0b0011);
+    fixture_steps(f, 0, START + 1);
+    fixture_expect(f, 0, 9, 0b1100);
+    fixture_steps(f, 1, START);
+    fixture_expect(f, 0, 9, 0b1100);
+    fixture_steps(f, 1, 1);
+    fixture_expect(f, 1, 5, 0b0011);
+    fixture_expect(f, 0, 5, 0b0011);
     assert_int_equal(f->sm[0].counters.path_switches, 2);
-    finish(f);
+    fixture_finish(f);
 }
 
 static void all_groups_must_wait_first(void **state) {
@@ -126,26 +100,26 @@ static void all_groups_must_wait_first(void **state) {
     uint32_t delay = 100;
     struct fixture *f = start("subwarp:trigger=all,latency=0", TWO_LOADS, 12, &delay);
     for (uint32_t slot = 0; slot < 3; slot++) {
-        steps(f, slot, START);
+        fixture_steps(f, slot, START);
         for (uint32_t i = 0; i < slot; i++)
-            expect(f, i, 9, 0b1100);
-        steps(f, slot, 1);
+            fixture_expect(f, i, 9, 0b1100);
+        fixture_steps(f, slot, 1);
     }
     for (uint32_t slot = 0; slot < 3; slot++)
-        expect(f, slot, 5, 0b0011);
-    finish(f);
+        fixture_expect(f, slot, 5, 0b0011);
+    fixture_finish(f);
 }
 
 /* Four subwarps: lane 3 at E, lane 2 at F, lane 1 at G, lane 0 after the branches. The last branch pushes the path that
  * jumps last, so the paths from the end are: lane 1 (runs), lane 0, and so on. */
 #define FOUR_LOADS                                                                                                     \
-    HEAD "ld.param.u64 %d1, [out]; mov.u32 %r0, %tid.x; mov.u32 %r1, 0;\n" /* 0 1 2 */                                 \
-         "T: .branchtargets A, B, C, E; brx.idx %r0, T;\n"                 /* 3 */                                     \
-         "A: ld.global.u32 %r1, [%d1]; add.u32 %r1, %r1, 1; bra D;\n"      /* 4 5 6 */                                 \
-         "B: ld.global.u32 %r1, [%d1]; add.u32 %r1, %r1, 2; bra D;\n"      /* 7 8 9 */                                 \
-         "C: ld.global.u32 %r1, [%d1]; add.u32 %r1, %r1, 3; bra D;\n"      /* 10 11 12 */                              \
-         "E: ld.global.u32 %r1, [%d1]; add.u32 %r1, %r1, 4;\n"             /* 13 14 */                                 \
-         "D: add.u32 %r2, %r1, 3; ret; }\n"                                /* 15 16 */
+    PROGRAM_KERNEL "ld.param.u64 %d1, [out]; mov.u32 %r0, %tid.x; mov.u32 %r1, 0;\n" /* 0 1 2 */                       \
+                   "T: .branchtargets A, B, C, E; brx.idx %r0, T;\n"                 /* 3 */                           \
+                   "A: ld.global.u32 %r1, [%d1]; add.u32 %r1, %r1, 1; bra D;\n"      /* 4 5 6 */                       \
+                   "B: ld.global.u32 %r1, [%d1]; add.u32 %r1, %r1, 2; bra D;\n"      /* 7 8 9 */                       \
+                   "C: ld.global.u32 %r1, [%d1]; add.u32 %r1, %r1, 3; bra D;\n"      /* 10 11 12 */                    \
+                   "E: ld.global.u32 %r1, [%d1]; add.u32 %r1, %r1, 4;\n"             /* 13 14 */                       \
+                   "D: add.u32 %r2, %r1, 3; ret; }\n"                                /* 15 16 */
 
 /* Lane 0 is at pc + 1 of the branch, where paths wait longest; of the others the highest lane was added last and
  * runs. */
@@ -153,21 +127,21 @@ static void the_order_is_that_in_which_subwarps_stopped(void **state) {
     (void)state;
     uint32_t delay = 100;
     struct fixture *f = start("subwarp:trigger=any,latency=0,order=last", FOUR_LOADS, 4, &delay);
-    steps(f, 0, 4);
-    expect(f, 0, 13, 0b1000);
-    steps(f, 0, 1);
-    expect(f, 0, 10, 0b0100);
+    fixture_steps(f, 0, 4);
+    fixture_expect(f, 0, 13, 0b1000);
+    fixture_steps(f, 0, 1);
+    fixture_expect(f, 0, 10, 0b0100);
     wait(f, 1);
-    steps(f, 0, 1);
-    expect(f, 0, 7, 0b0010);
-    finish(f);
+    fixture_steps(f, 0, 1);
+    fixture_expect(f, 0, 7, 0b0010);
+    fixture_finish(f);
     f = start("subwarp:trigger=any,latency=0,order=first", FOUR_LOADS, 4, &delay);
-    steps(f, 0, 5);
-    expect(f, 0, 4, 0b0001);
+    fixture_steps(f, 0, 5);
+    fixture_expect(f, 0, 4, 0b0001);
     wait(f, 1);
-    steps(f, 0, 1);
-    expect(f, 0, 7, 0b0010);
-    finish(f);
+    fixture_steps(f, 0, 1);
+    fixture_expect(f, 0, 7, 0b0010);
+    fixture_finish(f);
 }
 
 /* One entry: lane 3 may be stalled while another runs, but not lane 2 as well. */
@@ -175,13 +149,13 @@ static void no_more_subwarps_stall_than_there_are_entries(void **state) {
     (void)state;
     uint32_t delay = 100;
     struct fixture *f = start("subwarp:trigger=any,latency=0,entries=1", FOUR_LOADS, 4, &delay);
-    steps(f, 0, 5);
-    expect(f, 0, 10, 0b0100);
+    fixture_steps(f, 0, 5);
+    fixture_expect(f, 0, 10, 0b0100);
     wait(f, 1);
-    steps(f, 0, 1);
-    expect(f, 0, 11, 0b0100);
+    fixture_steps(f, 0, 1);
+    fixture_expect(f, 0, 11, 0b0100);
     assert_int_equal(f->sm[0].counters.path_switches, 1);
-    finish(f);
+    fixture_finish(f);
 }
 
 /* subwarp-yield: C's load hits, and its next instruction does not need it. Without yield C continues; with it B runs,
@@ -190,33 +164,33 @@ static void a_subwarp_yields_after_a_load(void **state) {
     (void)state;
     uint32_t delay = 0;
     struct fixture *f = start("subwarp:trigger=any,latency=0,yield=off", TWO_LOADS, 4, &delay);
-    steps(f, 0, START + 1);
-    expect(f, 0, 9, 0b1100);
-    finish(f);
+    fixture_steps(f, 0, START + 1);
+    fixture_expect(f, 0, 9, 0b1100);
+    fixture_finish(f);
     f = start("subwarp:trigger=any,latency=0,yield=on", TWO_LOADS, 4, &delay);
-    steps(f, 0, START + 1);
-    expect(f, 0, 5, 0b0011);
+    fixture_steps(f, 0, START + 1);
+    fixture_expect(f, 0, 5, 0b0011);
     wait(f, 1);
-    steps(f, 0, 1);
-    expect(f, 0, 9, 0b1100);
+    fixture_steps(f, 0, 1);
+    fixture_expect(f, 0, 9, 0b1100);
     assert_int_equal(f->sm[0].counters.path_switches, 2);
-    finish(f);
+    fixture_finish(f);
 }
 
 /* A warp that has not diverged never switches: it has one subwarp. */
 static void a_whole_warp_waits(void **state) {
     (void)state;
     uint32_t delay = 10;
-    struct fixture *f =
-        start("subwarp:trigger=any,yield=on",
-              HEAD "ld.param.u64 %d1, [out]; ld.global.u32 %r1, [%d1]; add.u32 %r1, %r1, 1; ret; }\n", 4, &delay);
-    steps(f, 0, 2);
-    expect(f, 0, 2, 0b1111);
+    struct fixture *f = start(
+        "subwarp:trigger=any,yield=on",
+        PROGRAM_KERNEL "ld.param.u64 %d1, [out]; ld.global.u32 %r1, [%d1]; add.u32 %r1, %r1, 1; ret; }\n", 4, &delay);
+    fixture_steps(f, 0, 2);
+    fixture_expect(f, 0, 2, 0b1111);
     assert_false(fixture_can_step(&f->sm[0], 0));
     wait(f, 10);
     assert_true(fixture_can_step(&f->sm[0], 0));
     assert_int_equal(f->sm[0].counters.path_switches, 0);
-    finish(f);
+    fixture_finish(f);
 }
 
 static void results_do_not_depend_on_order_or_shape(void **state) {

@@ -88,6 +88,7 @@ const struct divergence_ops divergence_tbc = {
     .help = "one stack for a block, whose warps meet at branches and are compacted when they diverge",
     .option = option_table,
     .options_bytes = sizeof(struct options),
+    .shares_sms = true,
     .splits_rows = true,
     .refuses = refuses,
     .remarks = remarks,

@@ -15,13 +15,6 @@ extern const struct divergence_ops divergence_tbc;
         "1;\n" PROGRAM_END
 static const struct fixture_shape three_by_four = {.block = 12, .warp_size = 4};
 
-static uint32_t pc_of(const struct fixture *f, enum ptx_opcode opcode, unsigned which) {
-    uint32_t pc = 0;
-    for (;; pc++)
-        if (f->program->code[pc].opcode == opcode && which-- == 0)
-            return pc;
-}
-
 static struct fixture *open_if(void) {
     struct fixture *f = fixture_open(&divergence_tbc, "tbc", IF_TEXT, &three_by_four);
     fixture_parameter(f, 0, fixture_alloc(f, 4096));
@@ -32,11 +25,6 @@ static struct fixture *open_if(void) {
 
 static const struct divergence_group *group_in(const struct fixture *f, uint32_t slot) {
     return f->sm[0].slot[slot].group;
-}
-
-static void step_to(struct fixture *f, uint32_t slot, uint32_t pc) {
-    while (group_in(f, slot)->pc != pc)
-        fixture_step(&f->sm[0], slot);
 }
 
 struct member {
@@ -71,9 +59,10 @@ static void expect_threads(struct fixture *f, const struct divergence_group *gro
 static void a_divergent_branch_is_compacted_path_by_path(void **state) {
     (void)state;
     struct fixture *f = open_if();
-    uint32_t branch = pc_of(f, PTX_OP_BRA, 0), then_pc = pc_of(f, PTX_OP_XOR, 0), else_pc = pc_of(f, PTX_OP_NOT, 0);
+    uint32_t branch = fixture_pc_of(f, PTX_OP_BRA, 0), then_pc = fixture_pc_of(f, PTX_OP_XOR, 0),
+             else_pc = fixture_pc_of(f, PTX_OP_NOT, 0);
     for (uint32_t s = 0; s < 3; s++)
-        step_to(f, s, branch);
+        fixture_step_to(f, s, branch);
     fixture_step(&f->sm[0], 1); /* two of the three come first, and wait */
     fixture_step(&f->sm[0], 0);
     assert_int_equal(group_in(f, 0)->status, DIVERGENCE_WAITS);
@@ -126,9 +115,9 @@ static void a_branch_that_does_not_diverge_leaves_the_warps_alone(void **state) 
     fixture_parameter(f, 0, fixture_alloc(f, 4096));
     f->runs_ahead = true;
     fixture_start(f);
-    uint32_t branch = pc_of(f, PTX_OP_BRA, 0);
+    uint32_t branch = fixture_pc_of(f, PTX_OP_BRA, 0);
     for (uint32_t s = 0; s < 3; s++) {
-        step_to(f, s, branch);
+        fixture_step_to(f, s, branch);
         fixture_step(&f->sm[0], s);
         assert_int_equal(group_in(f, s)->status, s < 2 ? DIVERGENCE_WAITS : DIVERGENCE_RUNS);
     }
@@ -190,7 +179,7 @@ static void the_outcome_is_known_when_the_last_branch_is(void **state) {
     f->machine.sm.stages = 7;
     fixture_start(f);
     for (uint32_t s = 0; s < 3; s++) {
-        step_to(f, s, pc_of(f, PTX_OP_BRA, 0));
+        fixture_step_to(f, s, fixture_pc_of(f, PTX_OP_BRA, 0));
         fixture_step(&f->sm[0], s);
     }
     for (uint32_t s = 0; s < 3; s++)
@@ -263,6 +252,32 @@ static void warp_wide_instructions_see_whole_rows(void **state) {
     }
 }
 
+/* Two rows of four lanes. Threads 0, 1 and 4 to 7 take the branch: compacted warps 0 1 6 7 and 4 5. Threads 6 and 7
+ * read what 4 and 5 have written, although those are in another warp. */
+static void threads_of_a_row_in_two_warps_wait_for_each_other(void **state) {
+    (void)state;
+    static const char text[] = PROGRAM_HEAD PROGRAM_BEGIN
+        "mov.u32 %r4, 0; mov.u32 %r5, 0xf3; shr.u32 %r5, %r5, %r0; and.b32 %r5, %r5, 1; setp.eq.u32 %p1, %r5, 0;\n"
+        "setp.lt.u32 %p2, %r0, 4; selp.u32 %r6, 3, 15, %p2; selp.u32 %r7, 1, 2, %p2; xor.b32 %r7, %r7, %r0;\n"
+        "ld.param.u64 %rd3, [out]; mul.wide.u32 %rd4, %r7, 4; add.u64 %rd3, %rd3, %rd4; add.u32 %r8, %r0, 100;\n"
+        "@%p1 bra JOIN; st.global.u32 [%rd1], %r8; bar.warp.sync %r6; ld.global.u32 %r4, [%rd3]; bar.warp.sync %r6;\n"
+        "JOIN:\n" PROGRAM_END;
+    static const uint32_t expected[] = {101, 100, 0, 0, 106, 107, 104, 105};
+    struct fixture *f = fixture_open(&divergence_tbc, "tbc", text, &(struct fixture_shape){.block = 8, .warp_size = 4});
+    uint64_t out = fixture_alloc(f, 32);
+    fixture_parameter(f, 0, out);
+    fixture_start(f);
+    while (!fixture_is_done(f)) { /* the first warp runs as far as it can */
+        uint32_t slot = 0;
+        while (slot < f->n_slots && !fixture_can_step(&f->sm[0], slot))
+            slot++;
+        assert_in_range(slot, 0, f->n_slots - 1);
+        fixture_step(&f->sm[0], slot);
+    }
+    assert_memory_equal(fixture_u32(f, out), expected, sizeof expected);
+    fixture_close(f);
+}
+
 static void any_delay(void *user, const struct divergence_group *group, uint32_t pc, uint32_t mask,
                       uint32_t delay[EXEC_LANES]) {
     (void)group, (void)pc;
@@ -326,6 +341,7 @@ int main(void) {
         cmocka_unit_test(both_sides_of_a_branch_may_wait_for_each_other),
         cmocka_unit_test(threads_that_spin_for_others_let_them_go_on),
         cmocka_unit_test(warp_wide_instructions_see_whole_rows),
+        cmocka_unit_test(threads_of_a_row_in_two_warps_wait_for_each_other),
         cmocka_unit_test(loads_may_take_any_time),
         cmocka_unit_test(cond_acc_is_refused_and_named),
         cmocka_unit_test(every_program_computes_what_it_should),

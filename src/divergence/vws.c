@@ -23,6 +23,7 @@
 #include "base/memory.h"
 #include "divergence/parts/control.h"
 #include "divergence/parts/count.h"
+#include "divergence/parts/joint.h"
 #include "divergence/parts/sync.h"
 
 enum { OFF, ON };
@@ -83,8 +84,7 @@ struct model {
     uint32_t n_blocks;
     struct gang **queue; /* those without a slot that can run, the first one first */
     uint32_t queue_length, queue_capacity;
-    uint32_t used; /* lanes of the slices that take an instruction in this cycle */
-    bool has_memory;
+    struct divergence_joint issue; /* the gangs of this cycle, so far */
 };
 
 static const char *refuses(const void *given, const struct config_machine *machine, const struct exec_program *program,
@@ -238,12 +238,8 @@ static uint32_t pc_of(const struct row *row, uint32_t slice) {
 /* Returns whether a small warp can run: if its path waits, another one may. A path that was released below the top may
  * have ended meanwhile. */
 static bool can_run(struct divergence_stack *stack) {
-    do {
-        divergence_stack_pop_finished(stack);
-        if (!stack->depth || (divergence_stack_top(stack)->is_waiting && !divergence_stack_yield(stack)))
-            return false;
-    } while (divergence_stack_top(stack)->pc == divergence_stack_top(stack)->reconvergence);
-    return true;
+    divergence_stack_pop_finished(stack);
+    return stack->depth && (!divergence_stack_top(stack)->is_waiting || divergence_stack_yield(stack));
 }
 
 /* Removes the small warps that have ended from the gang. Returns those that wait for other threads. */
@@ -586,29 +582,25 @@ static void visit(const void *user, const struct divergence_block *place,
 
 /* --- joint issue --- */
 
-static void add(struct model *model, const struct divergence_group *group) {
-    model->used |= lanes_of(model, ((const struct gang *)group)->slices);
-    model->has_memory |= exec_goes_to_memory(&model->setup.cx->grid->program->code[group->pc]);
+/* A slice is taken even if some of its lanes are not active. */
+static uint32_t lanes_of_group(const struct model *model, const struct divergence_group *group) {
+    return lanes_of(model, ((const struct gang *)group)->slices);
 }
 
 static bool leads(void *user, const struct divergence_group *group) {
     struct model *model = user;
-    model->used = 0;
-    model->has_memory = false;
-    add(model, group);
-    return model->used != lanes_of(model, model->n_slices == 32 ? ~0u : (1u << model->n_slices) - 1);
+    model->issue = (struct divergence_joint){0};
+    divergence_joint_add(&model->issue, &model->setup, group, lanes_of_group(model, group));
+    return model->issue.lanes != lanes_of(model, model->n_slices == 32 ? ~0u : (1u << model->n_slices) - 1);
 }
 
 static int next(void *user, struct divergence_group *const *ready, uint32_t n) {
     struct model *model = user;
-    for (uint32_t i = 0; i < n; i++) {
-        bool is_memory = exec_goes_to_memory(&model->setup.cx->grid->program->code[ready[i]->pc]);
-        if ((is_memory && model->has_memory) || ready[i]->mask & model->used)
-            continue;
-        add(model, ready[i]);
-        model->setup.counters->shared_issues++;
-        return (int)i;
-    }
+    for (uint32_t i = 0; i < n; i++)
+        if (divergence_joint_fits(&model->issue, &model->setup, ready[i], ready[i]->mask)) {
+            divergence_joint_add(&model->issue, &model->setup, ready[i], lanes_of_group(model, ready[i]));
+            return (int)i;
+        }
     return -1;
 }
 

@@ -3,64 +3,39 @@
  * bit of a mask. */
 #include "divergence/testing/programs.h"
 
-#define HEAD PROGRAM_HEAD ".visible .entry k(.param .u64 out) {\n.reg .pred %p<8>; .reg .b32 %r<8>; .reg .b64 %d<4>;\n"
-
 static struct fixture *start(const char *model, const char *text, uint32_t block, uint32_t n_slots) {
-    struct fixture *f = fixture_open(divergence_find("vws"), model, text,
-                                     &(struct fixture_shape){.block = block, .warp_size = 8, .n_slots = n_slots});
-    fixture_parameter(f, 0, fixture_alloc(f, 1024));
-    fixture_start(f);
-    return f;
-}
-
-static void finish(struct fixture *f) {
-    fixture_run(f);
-    assert_int_equal(f->n_finished, 1);
-    fixture_close(f);
-}
-
-static void expect(const struct fixture *f, uint32_t slot, uint32_t pc, uint32_t mask) {
-    const struct divergence_group *group = f->sm[0].slot[slot].group;
-    assert_non_null(group);
-    assert_int_equal(group->status, DIVERGENCE_RUNS);
-    assert_int_equal(group->pc, pc);
-    assert_int_equal(group->mask, mask);
-}
-
-static void steps(struct fixture *f, uint32_t slot, uint32_t n) {
-    for (uint32_t i = 0; i < n; i++)
-        fixture_step(&f->sm[0], slot);
+    return fixture_begin(model, text, &(struct fixture_shape){.block = block, .warp_size = 8, .n_slots = n_slots});
 }
 
 static uint64_t shared(const struct fixture *f) { return f->sm[0].counters.shared_issues; }
 
 /* Lanes from 4 on go to C. Both ways to D are two instructions long. */
 #define HALVES                                                                                                         \
-    HEAD "mov.u32 %r0, %tid.x; setp.ge.u32 %p1, %r0, 4; @%p1 bra C;\n" /* 0 1 2 */                                     \
-         "add.u32 %r1, %r0, 1; bra D;\n"                               /* 3 4: B */                                    \
-         "C: add.u32 %r1, %r0, 2; add.u32 %r1, %r1, 2;\n"              /* 5 6 */                                       \
-         "D: add.u32 %r2, %r1, 3; ret; }\n"                            /* 7 8 */
+    PROGRAM_KERNEL "mov.u32 %r0, %tid.x; setp.ge.u32 %p1, %r0, 4; @%p1 bra C;\n" /* 0 1 2 */                           \
+                   "add.u32 %r1, %r0, 1; bra D;\n"                               /* 3 4: B */                          \
+                   "C: add.u32 %r1, %r0, 2; add.u32 %r1, %r1, 2;\n"              /* 5 6 */                             \
+                   "D: add.u32 %r2, %r1, 3; ret; }\n"                            /* 7 8 */
 
 /* One group for the whole row, until its small warps go to different places. Then they issue side by side. At D they
  * are one again: one gang has issued its branch, the other comes to the same pc after it. */
 static void a_gang_splits_by_pc_and_gangs_again(void **state) {
     (void)state;
     struct fixture *f = start("vws", HALVES, 8, 0);
-    expect(f, 0, 0, 0xff);
+    fixture_expect(f, 0, 0, 0xff);
     assert_int_equal(fixture_free_slots(&f->sm[0]), 1);
-    steps(f, 0, 3);
-    expect(f, 0, 3, 0x0f);
-    expect(f, 1, 5, 0xf0);
+    fixture_steps(f, 0, 3);
+    fixture_expect(f, 0, 3, 0x0f);
+    fixture_expect(f, 1, 5, 0xf0);
     assert_int_equal(f->sm[0].counters.warp_splits, 1);
-    steps(f, 0, 1);
-    expect(f, 0, 4, 0x0f);
-    expect(f, 1, 6, 0xf0);
+    fixture_steps(f, 0, 1);
+    fixture_expect(f, 0, 4, 0x0f);
+    fixture_expect(f, 1, 6, 0xf0);
     assert_int_equal(shared(f), 1);
-    steps(f, 0, 1);
+    fixture_steps(f, 0, 1);
     assert_null(f->sm[0].slot[0].group);
-    expect(f, 1, 7, 0xff);
+    fixture_expect(f, 1, 7, 0xff);
     assert_int_equal(f->sm[0].counters.merges, 1);
-    steps(f, 1, 2);
+    fixture_steps(f, 1, 2);
     assert_int_equal(f->n_finished, 1);
     assert_int_equal(f->sm[0].n_instructions, 7);
     fixture_close(f);
@@ -69,60 +44,60 @@ static void a_gang_splits_by_pc_and_gangs_again(void **state) {
 static void an_inelastic_gang_stays_apart(void **state) {
     (void)state;
     struct fixture *f = start("vws:inelastic", HALVES, 8, 0);
-    steps(f, 0, 5);
-    expect(f, 0, 7, 0x0f);
-    expect(f, 1, 7, 0xf0);
+    fixture_steps(f, 0, 5);
+    fixture_expect(f, 0, 7, 0x0f);
+    fixture_expect(f, 1, 7, 0xf0);
     assert_int_equal(f->sm[0].counters.merges, 0);
-    finish(f);
+    fixture_finish(f);
 }
 
 /* Lane 1 goes to C. The first small warp diverges: its stack runs lane 1 first, then the others. The second one goes
  * another way and does not wait at D. */
 #define ONE_LANE                                                                                                       \
-    HEAD "mov.u32 %r0, %tid.x; setp.eq.u32 %p1, %r0, 1; @%p1 bra C;\n" /* 0 1 2 */                                     \
-         "add.u32 %r1, %r0, 1; add.u32 %r1, %r1, 1; bra D;\n"          /* 3 4 5: B */                                  \
-         "C: add.u32 %r1, %r0, 2;\n"                                   /* 6 */                                         \
-         "D: add.u32 %r2, %r1, 3; add.u32 %r2, %r1, 3; ret; }\n"       /* 7 8 9 */
+    PROGRAM_KERNEL "mov.u32 %r0, %tid.x; setp.eq.u32 %p1, %r0, 1; @%p1 bra C;\n" /* 0 1 2 */                           \
+                   "add.u32 %r1, %r0, 1; add.u32 %r1, %r1, 1; bra D;\n"          /* 3 4 5: B */                        \
+                   "C: add.u32 %r1, %r0, 2;\n"                                   /* 6 */                               \
+                   "D: add.u32 %r2, %r1, 3; add.u32 %r2, %r1, 3; ret; }\n"       /* 7 8 9 */
 
 static void a_small_warp_has_a_stack_of_its_own(void **state) {
     (void)state;
     struct fixture *f = start("vws:inelastic", ONE_LANE, 8, 0);
-    steps(f, 0, 3);
-    expect(f, 0, 6, 0x02);
+    fixture_steps(f, 0, 3);
+    fixture_expect(f, 0, 6, 0x02);
     assert_int_equal(f->sm[0].slot[0].group->notify_pc, 7);
-    expect(f, 1, 3, 0xf0);
-    steps(f, 0, 1);
-    expect(f, 0, 3, 0x0d); /* C has come to D */
-    expect(f, 1, 4, 0xf0);
-    steps(f, 0, 2);
-    expect(f, 0, 5, 0x0d);
-    expect(f, 1, 7, 0xf0);
-    steps(f, 0, 1);
-    expect(f, 0, 7, 0x0f);
-    expect(f, 1, 8, 0xf0);
+    fixture_expect(f, 1, 3, 0xf0);
+    fixture_steps(f, 0, 1);
+    fixture_expect(f, 0, 3, 0x0d); /* C has come to D */
+    fixture_expect(f, 1, 4, 0xf0);
+    fixture_steps(f, 0, 2);
+    fixture_expect(f, 0, 5, 0x0d);
+    fixture_expect(f, 1, 7, 0xf0);
+    fixture_steps(f, 0, 1);
+    fixture_expect(f, 0, 7, 0x0f);
+    fixture_expect(f, 1, 8, 0xf0);
     assert_int_equal(f->sm[0].counters.reconvergences, 2); /* of either path */
-    finish(f);
+    fixture_finish(f);
 }
 
 /* Slices of 2: lanes 0 to 3 and 4 to 7 are two small warps each. */
 static void a_gang_splits_into_gangs_or_into_small_warps(void **state) {
     (void)state;
     struct fixture *f = start("vws:slice=2,divide=pc", HALVES, 8, 0);
-    steps(f, 0, 3);
-    expect(f, 0, 3, 0x0f);
-    expect(f, 1, 5, 0xf0);
+    fixture_steps(f, 0, 3);
+    fixture_expect(f, 0, 3, 0x0f);
+    fixture_expect(f, 1, 5, 0xf0);
     assert_null(f->sm[0].slot[2].group);
-    finish(f);
+    fixture_finish(f);
     f = start("vws:slice=2,divide=all,regang=off", HALVES, 8, 0);
-    steps(f, 0, 3);
-    expect(f, 0, 3, 0x03);
-    expect(f, 1, 3, 0x0c);
-    expect(f, 2, 5, 0x30);
-    expect(f, 3, 5, 0xc0);
+    fixture_steps(f, 0, 3);
+    fixture_expect(f, 0, 3, 0x03);
+    fixture_expect(f, 1, 3, 0x0c);
+    fixture_expect(f, 2, 5, 0x30);
+    fixture_expect(f, 3, 5, 0xc0);
     assert_int_equal(f->sm[0].counters.warp_splits, 3);
-    steps(f, 3, 1);
+    fixture_steps(f, 3, 1);
     assert_int_equal(shared(f), 3); /* all four in one cycle */
-    finish(f);
+    fixture_finish(f);
 }
 
 /* --- slices --- */
@@ -130,62 +105,63 @@ static void a_gang_splits_into_gangs_or_into_small_warps(void **state) {
 /* In warp 0 small warp `zero` stays, in warp 1 small warp `one`. Of these, lane 0 of warp 0 and lane 1 of warp 1 go on
  * to the additions. */
 #define STAY(zero, one)                                                                                                \
-    HEAD "mov.u32 %r0, %tid.x; shr.u32 %r1, %r0, 3; shr.u32 %r2, %r0, 2; and.b32 %r2, %r2, 1;\n"       /* 0-3 */       \
-         "setp.eq.u32 %p1, %r1, 0; selp.u32 %r3, " zero ", " one ", %p1; setp.ne.u32 %p2, %r2, %r3;\n" /* 4 5 6 */     \
-         "@%p2 exit; and.b32 %r0, %r0, 3; setp.ne.u32 %p3, %r0, %r1; @%p3 bra D;\n"                    /* 7-10 */      \
-         "add.u32 %r4, %r0, 1; add.u32 %r4, %r0, 1;\n"                                                 /* 11 12 */     \
-         "D: ret; }\n"                                                                                 /* 13 */
+    PROGRAM_KERNEL "mov.u32 %r0, %tid.x; shr.u32 %r1, %r0, 3; shr.u32 %r2, %r0, 2; and.b32 %r2, %r2, 1;\n" /* 0-3 */   \
+                   "setp.eq.u32 %p1, %r1, 0; selp.u32 %r3, " zero ", " one                                             \
+                   ", %p1; setp.ne.u32 %p2, %r2, %r3;\n"                                      /* 4 5 6 */              \
+                   "@%p2 exit; and.b32 %r0, %r0, 3; setp.ne.u32 %p3, %r0, %r1; @%p3 bra D;\n" /* 7-10 */               \
+                   "add.u32 %r4, %r0, 1; add.u32 %r4, %r0, 1;\n"                              /* 11 12 */              \
+                   "D: ret; }\n"                                                              /* 13 */
 
 static void groups_of_different_rows_issue_in_different_slices(void **state) {
     (void)state;
     struct fixture *f = start("vws:inelastic", STAY("0", "1"), 16, 0);
-    steps(f, 0, 8);
-    expect(f, 0, 8, 0x0f);
-    steps(f, 1, 8);
-    expect(f, 1, 8, 0xf0);
+    fixture_steps(f, 0, 8);
+    fixture_expect(f, 0, 8, 0x0f);
+    fixture_steps(f, 1, 8);
+    fixture_expect(f, 1, 8, 0xf0);
     assert_int_equal(shared(f), 0);
-    steps(f, 0, 3);
+    fixture_steps(f, 0, 3);
     assert_int_equal(shared(f), 3);
-    expect(f, 0, 11, 0x01);
-    expect(f, 1, 11, 0x20);
-    finish(f);
+    fixture_expect(f, 0, 11, 0x01);
+    fixture_expect(f, 1, 11, 0x20);
+    fixture_finish(f);
 }
 
 /* Both execute in the first slice, though in different lanes of it. */
 static void a_slice_takes_one_instruction(void **state) {
     (void)state;
     struct fixture *f = start("vws:inelastic", STAY("0", "0"), 16, 0);
-    steps(f, 0, 11);
-    steps(f, 1, 11);
-    expect(f, 0, 11, 0x01);
-    expect(f, 1, 11, 0x02);
-    steps(f, 0, 1);
-    expect(f, 1, 11, 0x02);
+    fixture_steps(f, 0, 11);
+    fixture_steps(f, 1, 11);
+    fixture_expect(f, 0, 11, 0x01);
+    fixture_expect(f, 1, 11, 0x02);
+    fixture_steps(f, 0, 1);
+    fixture_expect(f, 1, 11, 0x02);
     assert_int_equal(shared(f), 0);
-    finish(f);
+    fixture_finish(f);
 }
 
 /* --- memory --- */
 
 /* The row loads, then the small warps load at different pcs. */
 #define LOADS                                                                                                          \
-    HEAD "ld.param.u64 %d1, [out]; mov.u32 %r0, %tid.x; setp.ge.u32 %p1, %r0, 4;\n" /* 0 1 2 */                        \
-         "ld.global.u32 %r1, [%d1]; add.u32 %r1, %r1, 1; @%p1 bra C;\n"             /* 3 4 5 */                        \
-         "ld.global.u32 %r1, [%d1]; add.u32 %r2, %r0, 1; bra D;\n"                  /* 6 7 8 */                        \
-         "C: ld.global.u32 %r1, [%d1]; add.u32 %r2, %r0, 1;\n"                      /* 9 10 */                         \
-         "D: ret; }\n"                                                              /* 11 */
+    PROGRAM_KERNEL "ld.param.u64 %d1, [out]; mov.u32 %r0, %tid.x; setp.ge.u32 %p1, %r0, 4;\n" /* 0 1 2 */              \
+                   "ld.global.u32 %r1, [%d1]; add.u32 %r1, %r1, 1; @%p1 bra C;\n"             /* 3 4 5 */              \
+                   "ld.global.u32 %r1, [%d1]; add.u32 %r2, %r0, 1; bra D;\n"                  /* 6 7 8 */              \
+                   "C: ld.global.u32 %r1, [%d1]; add.u32 %r2, %r0, 1;\n"                      /* 9 10 */               \
+                   "D: ret; }\n"                                                              /* 11 */
 
 static void one_of_the_instructions_accesses_memory(void **state) {
     (void)state;
     struct fixture *f = start("vws", LOADS, 8, 0);
-    steps(f, 0, 7);
+    fixture_steps(f, 0, 7);
     assert_int_equal(shared(f), 0);
-    expect(f, 0, 7, 0x0f);
-    expect(f, 1, 9, 0xf0);
-    steps(f, 0, 1);
+    fixture_expect(f, 0, 7, 0x0f);
+    fixture_expect(f, 1, 9, 0xf0);
+    fixture_steps(f, 0, 1);
     assert_int_equal(shared(f), 1);
-    expect(f, 1, 10, 0xf0);
-    finish(f);
+    fixture_expect(f, 1, 10, 0xf0);
+    fixture_finish(f);
 }
 
 static void delay_second_slice(void *user, const struct divergence_group *group, uint32_t pc, uint32_t mask,
@@ -201,50 +177,50 @@ static void small_warps_with_data_leave_the_others_behind(void **state) {
     for (int misses = 0; misses < 2; misses++) {
         struct fixture *f = start(misses ? "vws:misses=on" : "vws:misses=off", LOADS, 8, 0);
         f->outcome = delay_second_slice;
-        steps(f, 0, 4);
+        fixture_steps(f, 0, 4);
         fixture_catch_up(f);
-        expect(f, 0, 4, misses ? 0x0f : 0xff);
+        fixture_expect(f, 0, 4, misses ? 0x0f : 0xff);
         assert_int_equal(fixture_can_step(&f->sm[0], 0), misses);
         assert_int_equal(f->sm[0].counters.warp_splits, misses);
         if (misses) {
-            expect(f, 1, 4, 0xf0);
+            fixture_expect(f, 1, 4, 0xf0);
             assert_false(fixture_can_step(&f->sm[0], 1));
         }
-        finish(f);
+        fixture_finish(f);
     }
 }
 
 /* --- waiting, and slots --- */
 
 #define BARRIER                                                                                                        \
-    HEAD "mov.u32 %r0, %tid.x; setp.ge.u32 %p1, %r0, 4; @%p1 bra C;\n" /* 0 1 2 */                                     \
-         "bar.sync 0; bra D;\n"                                        /* 3 4: B */                                    \
-         "C: add.u32 %r1, %r0, 2; bar.sync 0;\n"                       /* 5 6 */                                       \
-         "D: add.u32 %r2, %r1, 3; ret; }\n"                            /* 7 8 */
+    PROGRAM_KERNEL "mov.u32 %r0, %tid.x; setp.ge.u32 %p1, %r0, 4; @%p1 bra C;\n" /* 0 1 2 */                           \
+                   "bar.sync 0; bra D;\n"                                        /* 3 4: B */                          \
+                   "C: add.u32 %r1, %r0, 2; bar.sync 0;\n"                       /* 5 6 */                             \
+                   "D: add.u32 %r2, %r1, 3; ret; }\n"                            /* 7 8 */
 
 static void a_gang_waits_at_a_barrier(void **state) {
     (void)state;
     struct fixture *f = start("vws", BARRIER, 8, 0);
-    steps(f, 0, 4);
+    fixture_steps(f, 0, 4);
     assert_int_equal(f->sm[0].slot[0].group->status, DIVERGENCE_WAITS);
-    expect(f, 1, 6, 0xf0); /* it issued beside */
-    steps(f, 1, 1);
-    expect(f, 0, 4, 0x0f);
-    expect(f, 1, 7, 0xf0);
-    finish(f);
+    fixture_expect(f, 1, 6, 0xf0); /* it issued beside */
+    fixture_steps(f, 1, 1);
+    fixture_expect(f, 0, 4, 0x0f);
+    fixture_expect(f, 1, 7, 0xf0);
+    fixture_finish(f);
 }
 
 /* With one slot the second gang queues. The first waits at the barrier and gives its slot up. */
 static void a_gang_that_waits_makes_room_for_one_that_queues(void **state) {
     (void)state;
     struct fixture *f = start("vws", BARRIER, 8, 1);
-    steps(f, 0, 3);
-    expect(f, 0, 3, 0x0f);
-    steps(f, 0, 1);
-    expect(f, 0, 5, 0xf0);
-    steps(f, 0, 2);
-    expect(f, 0, 7, 0xf0);
-    finish(f);
+    fixture_steps(f, 0, 3);
+    fixture_expect(f, 0, 3, 0x0f);
+    fixture_steps(f, 0, 1);
+    fixture_expect(f, 0, 5, 0xf0);
+    fixture_steps(f, 0, 2);
+    fixture_expect(f, 0, 7, 0xf0);
+    fixture_finish(f);
 }
 
 static void results_do_not_depend_on_order_or_shape(void **state) {

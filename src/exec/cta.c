@@ -13,22 +13,6 @@ static void *allocate(size_t bytes) {
     return memory;
 }
 
-struct exec_cta *exec_cta_new(const struct exec_grid *grid) {
-    struct exec_cta *cta = allocate(sizeof *cta);
-    memset(cta, 0, sizeof *cta);
-    uint32_t n_threads = exec_shape_threads(&grid->shape);
-    cta->n_rows = (n_threads + grid->warp_size - 1) / grid->warp_size;
-    cta->block.grid = grid;
-    cta->row = allocate(cta->n_rows * sizeof *cta->row);
-    memset(cta->row, 0, cta->n_rows * sizeof *cta->row);
-    cta->registers = allocate((size_t)cta->n_rows * grid->program->register_bytes);
-    cta->local = allocate((size_t)cta->n_rows * EXEC_LANES * grid->local_bytes);
-    cta->shared = allocate(grid->shared_bytes);
-    if (grid->check)
-        cta->block.check = exec_check_block_new(grid, cta->n_rows);
-    return cta;
-}
-
 void exec_cta_free(struct exec_cta *cta) {
     if (!cta)
         return;
@@ -45,7 +29,8 @@ static void broadcast(uint32_t *lanes, uint32_t value) {
         lanes[i] = value;
 }
 
-static void start_row(struct exec_cta *cta, uint32_t index) {
+/* Sets what all blocks of the grid that use this row have in common. */
+static void place_row(struct exec_cta *cta, uint32_t index) {
     const struct exec_grid *grid = cta->block.grid;
     const struct exec_program *program = grid->program;
     struct exec_row *row = &cta->row[index];
@@ -57,9 +42,6 @@ static void start_row(struct exec_cta *cta, uint32_t index) {
     row->local = cta->local + (size_t)index * EXEC_LANES * grid->local_bytes;
     row->block = &cta->block;
     row->index = index;
-    row->threads = 0;
-    row->progress = 0;
-    memset(row->n_copy_groups, 0, sizeof row->n_copy_groups);
     broadcast(row->warpid, index);
     for (uint32_t lane = 0; lane < EXEC_LANES; lane++) {
         uint32_t thread = index * grid->warp_size + lane;
@@ -67,11 +49,42 @@ static void start_row(struct exec_cta *cta, uint32_t index) {
         row->tid[0][lane] = thread % grid->shape.block[0];
         row->tid[1][lane] = thread / grid->shape.block[0] % grid->shape.block[1];
         row->tid[2][lane] = thread / grid->shape.block[0] / grid->shape.block[1];
-        row->frame[lane] = row->taken[lane] = 0;
+    }
+}
+
+struct exec_cta *exec_cta_new(const struct exec_grid *grid) {
+    struct exec_cta *cta = allocate(sizeof *cta);
+    memset(cta, 0, sizeof *cta);
+    uint32_t n_threads = exec_shape_threads(&grid->shape);
+    cta->n_rows = (n_threads + grid->warp_size - 1) / grid->warp_size;
+    cta->block.grid = grid;
+    cta->row = allocate(cta->n_rows * sizeof *cta->row);
+    memset(cta->row, 0, cta->n_rows * sizeof *cta->row);
+    cta->registers = allocate((size_t)cta->n_rows * grid->program->register_bytes);
+    cta->local = allocate((size_t)cta->n_rows * EXEC_LANES * grid->local_bytes);
+    cta->shared = allocate(grid->shared_bytes);
+    if (grid->check)
+        cta->block.check = exec_check_block_new(grid, cta->n_rows);
+    for (uint32_t i = 0; i < cta->n_rows; i++)
+        place_row(cta, i);
+    return cta;
+}
+
+static void start_row(struct exec_cta *cta, uint32_t index) {
+    static const struct exec_frame_header header = {EXEC_NO_PC, 0, 0, 0};
+    const struct exec_grid *grid = cta->block.grid;
+    const struct exec_program *program = grid->program;
+    struct exec_row *row = &cta->row[index];
+    size_t bytes = program->uses_alloca ? grid->local_bytes : program->local_bytes;
+    row->progress = 0;
+    memset(row->n_copy_groups, 0, sizeof row->n_copy_groups);
+    memset(row->frame, 0, sizeof row->frame);
+    memset(row->taken, 0, sizeof row->taken);
+    for (uint32_t lane = 0; lane < EXEC_LANES; lane++) {
         unsigned char *local = row->local + (size_t)lane * grid->local_bytes;
-        memset(local, 0, program->uses_alloca ? grid->local_bytes : program->local_bytes);
-        struct exec_frame_header header = {EXEC_NO_PC, 0, 0, 0};
         memcpy(local, &header, sizeof header);
+        if (bytes > sizeof header)
+            memset(local + sizeof header, 0, bytes - sizeof header);
     }
     row->live = row->threads;
     memset(row->base[EXEC_BASE_REGISTERS], 0, program->register_bytes);

@@ -103,13 +103,17 @@ static void follow_top(const struct divergence_compact *compact, struct divergen
     }
 }
 
-/* All threads are at the warp-wide instruction: each row executes it, and all continue after it. */
+/* All threads are at the warp-wide instruction: each row executes it (bar.warp.sync does nothing but wait), and all
+ * continue after it. */
 static void execute_rows(const struct divergence_compact *compact, struct divergence_compact_block *block,
                          uint32_t pc) {
     struct exec_context *cx = compact->setup.cx;
-    for (uint32_t i = 0; i < block->n_rows && !cx->fault.kind; i++)
-        if (block->taken[i])
-            exec_row_insn(cx, &block->stack.row[i], &cx->grid->program->code[pc], block->taken[i]);
+    const struct exec_insn *insn = &cx->grid->program->code[pc];
+    for (uint32_t i = 0; i < block->n_rows && !cx->fault.kind; i++) {
+        if (block->taken[i] && exec_acts_on_row(insn->kind))
+            exec_row_insn(cx, &block->stack.row[i], insn, block->taken[i]);
+        divergence_pass_row_sync(&block->stack.row[i], insn, block->taken[i]);
+    }
     divergence_stack_top(&block->stack)->pc = pc + 1;
     divergence_stack_pop_finished(&block->stack);
 }
@@ -128,7 +132,7 @@ static void resolve(const struct divergence_compact *compact, struct divergence_
         block->resolved = 0; /* no branch to wait for: they continue when they have drained */
         top->pc = pc;
         divergence_stack_pop_finished(stack);
-    } else if (exec_acts_on_row(insn->kind)) {
+    } else if (divergence_is_row_sync(insn)) {
         execute_rows(compact, block, pc);
     } else {
         divergence_control(stack, compact->setup.cx, pc, block->taken);
@@ -360,7 +364,8 @@ void divergence_compact_control(struct divergence_compact *compact, struct diver
     struct divergence_compact_warp *warp = (struct divergence_compact_warp *)group;
     struct divergence_compact_block *block = warp->block;
     struct exec_context *cx = compact->setup.cx;
-    switch ((enum exec_kind)cx->grid->program->code[pc].kind) {
+    const struct exec_insn *insn = &cx->grid->program->code[pc];
+    switch ((enum exec_kind)insn->kind) {
     case EXEC_KIND_BRANCH:
     case EXEC_KIND_BRANCH_INDEXED:
         branch(compact, block, warp, pc, mask);
@@ -375,7 +380,10 @@ void divergence_compact_control(struct divergence_compact *compact, struct diver
         act_on_rows(compact, block, warp, pc, mask);
         break;
     default:
-        execute_alone(compact, block, warp, pc, mask, cycle);
+        if (block->has_split_rows && divergence_is_row_sync(insn))
+            come(block, warp, pc, mask, false);
+        else
+            execute_alone(compact, block, warp, pc, mask, cycle);
         break;
     }
     if (!cx->fault.kind)

@@ -38,11 +38,14 @@ bool divergence_compact_is_packed(const struct divergence_compact_block *block) 
     const struct divergence_stack *stack = &block->stack;
     if (block->has_left)
         return true;
+    uint32_t level = stack->depth ? divergence_stack_top(stack)->level : 0;
     for (uint32_t i = stack->depth; i-- > 0;) {
-        if (divergence_stack_at(stack, i)->is_path)
-            return true;
-        if (!divergence_stack_at(stack, i)->is_call)
-            return false;
+        const struct divergence_entry *entry = divergence_stack_at(stack, i);
+        if (entry->level != level)
+            continue; /* the top does not stand on it */
+        if (entry->is_path || !entry->is_call)
+            return entry->is_path;
+        level--;
     }
     return false;
 }

@@ -4,9 +4,6 @@
 #include "divergence/convergence/groups.h"
 #include "divergence/testing/programs.h"
 
-#define GROUPS_HEAD                                                                                                    \
-    PROGRAM_HEAD ".visible .entry k(.param .u64 out) {\n.reg .pred %p<8>; .reg .b32 %r<9>; .reg .b64 %d<4>;\n"
-
 struct expected_group {
     uint32_t pc, mask, notify_pc;
     enum divergence_status status;
@@ -51,41 +48,30 @@ static inline uint32_t groups_n_entries(struct fixture *f, uint32_t mask) {
 }
 
 static inline struct fixture *groups_start(const char *model, const char *text, uint32_t block, uint32_t warp_size) {
-    const struct divergence_ops *ops = divergence_find(strncmp(model, "dual", 4) == 0 ? "dual-path" : "multi-path");
-    struct fixture *f =
-        fixture_open(ops, model, text, &(struct fixture_shape){.block = block, .warp_size = warp_size, .n_slots = 16});
-    fixture_parameter(f, 0, fixture_alloc(f, 1024));
-    fixture_start(f);
-    return f;
-}
-
-static inline void groups_finish(struct fixture *f) {
-    fixture_run(f);
-    assert_int_equal(f->n_finished, 1);
-    fixture_close(f);
+    return fixture_begin(model, text, &(struct fixture_shape){.block = block, .warp_size = warp_size, .n_slots = 16});
 }
 
 /* Lanes 0 to 3 go left, and there lanes 0 and 1 left again. The inner branch meets at 12, the outer one at 13. */
 #define GROUPS_NESTED                                                                                                  \
-    GROUPS_HEAD "mov.u32 %r0, %tid.x; setp.lt.u32 %p1, %r0, 4; setp.lt.u32 %p2, %r0, 2; @%p1 bra L;\n" /* 0-3 */       \
-                "add.u32 %r1, %r0, 1; add.u32 %r1, %r1, 1; bra G;\n"                                   /* 4 5 6 */     \
-                "L: add.u32 %r1, %r0, 2; @%p2 bra LL;\n"                                               /* 7 8 */       \
-                "add.u32 %r1, %r1, 3; bra F;\n"                                                        /* 9 10 */      \
-                "LL: add.u32 %r1, %r1, 4;\n"                                                           /* 11 */        \
-                "F: add.u32 %r1, %r1, 5;\n"                                                            /* 12 */        \
-                "G: add.u32 %r1, %r1, 6; ret; }\n"                                                     /* 13 14 */
+    PROGRAM_KERNEL "mov.u32 %r0, %tid.x; setp.lt.u32 %p1, %r0, 4; setp.lt.u32 %p2, %r0, 2; @%p1 bra L;\n" /* 0-3 */    \
+                   "add.u32 %r1, %r0, 1; add.u32 %r1, %r1, 1; bra G;\n"                                   /* 4 5 6 */  \
+                   "L: add.u32 %r1, %r0, 2; @%p2 bra LL;\n"                                               /* 7 8 */    \
+                   "add.u32 %r1, %r1, 3; bra F;\n"                                                        /* 9 10 */   \
+                   "LL: add.u32 %r1, %r1, 4;\n"                                                           /* 11 */     \
+                   "F: add.u32 %r1, %r1, 5;\n"                                                            /* 12 */     \
+                   "G: add.u32 %r1, %r1, 6; ret; }\n"                                                     /* 13 14 */
 
 /* if (lane < 4) { if (lane < 2) x; else y; } else z;  without code after the inner if: both branches meet at 11. */
 #define GROUPS_CHAIN                                                                                                   \
-    GROUPS_HEAD "mov.u32 %r0, %tid.x; setp.lt.u32 %p1, %r0, 4; setp.lt.u32 %p2, %r0, 2; @%p1 bra L;\n" /* 0-3 */       \
-                "add.u32 %r1, %r0, 1; bra G;\n"                                                        /* 4 5 */       \
-                "L: @%p2 bra LL;\n"                                                                    /* 6 */         \
-                "add.u32 %r1, %r0, 3; bra G;\n"                                                        /* 7 8 */       \
-                "LL: add.u32 %r1, %r0, 4; add.u32 %r1, %r1, 4;\n"                                      /* 9 10 */      \
-                "G: add.u32 %r1, %r1, 6; ret; }\n"                                                     /* 11 12 */
+    PROGRAM_KERNEL "mov.u32 %r0, %tid.x; setp.lt.u32 %p1, %r0, 4; setp.lt.u32 %p2, %r0, 2; @%p1 bra L;\n" /* 0-3 */    \
+                   "add.u32 %r1, %r0, 1; bra G;\n"                                                        /* 4 5 */    \
+                   "L: @%p2 bra LL;\n"                                                                    /* 6 */      \
+                   "add.u32 %r1, %r0, 3; bra G;\n"                                                        /* 7 8 */    \
+                   "LL: add.u32 %r1, %r0, 4; add.u32 %r1, %r1, 4;\n"                                      /* 9 10 */   \
+                   "G: add.u32 %r1, %r1, 6; ret; }\n"                                                     /* 11 12 */
 
 /* Lane i leaves the loop after iteration i. */
 #define GROUPS_LOOP                                                                                                    \
-    GROUPS_HEAD "mov.u32 %r0, %tid.x; mov.u32 %r1, 0;\n"                                          /* 0 1 */            \
-                "LOOP: setp.eq.u32 %p1, %r0, %r1; @%p1 bra OUT; add.u32 %r1, %r1, 1; bra LOOP;\n" /* 2 3 4 5 */        \
-                "OUT: add.u32 %r2, %r1, 1; ret; }\n"                                              /* 6 7 */
+    PROGRAM_KERNEL "mov.u32 %r0, %tid.x; mov.u32 %r1, 0;\n"                                          /* 0 1 */         \
+                   "LOOP: setp.eq.u32 %p1, %r0, %r1; @%p1 bra OUT; add.u32 %r1, %r1, 1; bra LOOP;\n" /* 2 3 4 5 */     \
+                   "OUT: add.u32 %r2, %r1, 1; ret; }\n"                                              /* 6 7 */

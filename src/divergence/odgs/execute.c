@@ -89,13 +89,13 @@ static void diverge_locally(struct divergence_odgs_warp *warp, const struct exec
     if (divergence_pcs_agree(next, rest)) {
         divergence_stack_diverge(stack, reconvergence, first, &same, second);
     } else {
-        divergence_stack_make_join(stack, reconvergence);
+        uint32_t level = divergence_stack_make_join(stack, reconvergence);
         for (uint32_t left = lanes; left;) {
             uint32_t target = next[__builtin_ctz(left)], part = 0;
             for (uint32_t others = left; others; others &= others - 1)
                 part |= (uint32_t)(next[__builtin_ctz(others)] == target) << __builtin_ctz(others);
             if (target != reconvergence)
-                divergence_stack_push_path(stack, target, reconvergence, &part);
+                divergence_stack_push_path(stack, level, target, reconvergence, &part);
             left &= ~part;
         }
     }

@@ -13,12 +13,6 @@ extern const struct divergence_ops divergence_odgs;
 
 static inline uint32_t odgs_expected(uint32_t thread) { return (thread & 1 ? thread ^ 1 : ~thread) + 1; }
 
-static inline uint32_t odgs_pc_of(const struct fixture *f, enum ptx_opcode opcode, unsigned which) {
-    for (uint32_t pc = 0;; pc++)
-        if (f->program->code[pc].opcode == opcode && which-- == 0)
-            return pc;
-}
-
 static inline struct fixture *odgs_open(const char *model, const char *text, const struct fixture_shape *shape) {
     struct fixture *f = fixture_open(&divergence_odgs, model, text, shape);
     fixture_parameter(f, 0, fixture_alloc(f, 4096));
@@ -37,7 +31,7 @@ static inline void odgs_step_to(struct fixture *f, uint32_t sm, uint32_t slot, u
 
 /* The group in the slot diverges at the first branch and has left it, unless it has to wait. */
 static inline void odgs_diverge(struct fixture *f, uint32_t sm, uint32_t slot) {
-    odgs_step_to(f, sm, slot, odgs_pc_of(f, PTX_OP_BRA, 0));
+    odgs_step_to(f, sm, slot, fixture_pc_of(f, PTX_OP_BRA, 0));
     fixture_step(&f->sm[sm], slot);
     assert_int_equal(odgs_group_in(f, sm, slot)->status, DIVERGENCE_DRAINS);
     fixture_step(&f->sm[sm], slot);
@@ -47,7 +41,7 @@ static inline void odgs_diverge(struct fixture *f, uint32_t sm, uint32_t slot) {
 static inline void odgs_finish(struct fixture *f, uint32_t sm, uint32_t slot) {
     const struct divergence_group *group = odgs_group_in(f, sm, slot);
     uint64_t blocks = f->n_finished;
-    uint32_t last = odgs_pc_of(f, PTX_OP_RET, 0);
+    uint32_t last = fixture_pc_of(f, PTX_OP_RET, 0);
     odgs_step_to(f, sm, slot, last);
     assert_ptr_equal(odgs_group_in(f, sm, slot), group);
     fixture_step(&f->sm[sm], slot);

@@ -28,7 +28,7 @@ static void next_cycle(struct fixture *f) {
 /* All warps come to the first branch, diverge, and the first path's warps have been formed. */
 static void diverge_together(struct fixture *f) {
     for (uint32_t s = 0; s < 3; s++) {
-        odgs_step_to(f, 0, s, odgs_pc_of(f, PTX_OP_BRA, 0));
+        odgs_step_to(f, 0, s, fixture_pc_of(f, PTX_OP_BRA, 0));
         fixture_step(&f->sm[0], s);
     }
     fixture_resume_all(f);
@@ -46,8 +46,8 @@ static void what_compaction_leaves_incomplete_goes_to_the_pool(void **state) {
     (void)state;
     struct fixture *f =
         odgs_open("odgs:local=tbc", PROGRAM_HEAD PROGRAM_BEGIN COMPACT_BRANCH PROGRAM_END, &three_by_four);
-    uint32_t then_pc = odgs_pc_of(f, PTX_OP_XOR, 0), else_pc = odgs_pc_of(f, PTX_OP_NOT, 0),
-             join = odgs_pc_of(f, PTX_OP_ADD, 1);
+    uint32_t then_pc = fixture_pc_of(f, PTX_OP_XOR, 0), else_pc = fixture_pc_of(f, PTX_OP_NOT, 0),
+             join = fixture_pc_of(f, PTX_OP_ADD, 1);
     const struct exec_row *row = f->sm[0].block[0].block.cta->row;
     diverge_together(f);
     /* ELSE: 2, 3, 4 and 5 fill a warp; 8, 9 and 11 have left. The nine threads that stay may need all three slots. */
@@ -159,7 +159,7 @@ static void the_latency_holds_threads_that_leave_a_block_and_their_slot(void **s
     struct fixture *f =
         odgs_open("odgs:local=tbc,latency=20", PROGRAM_HEAD PROGRAM_BEGIN COMPACT_BRANCH PROGRAM_END, &three_by_four);
     for (uint32_t s = 0; s < 3; s++) {
-        odgs_step_to(f, 0, s, odgs_pc_of(f, PTX_OP_BRA, 0));
+        odgs_step_to(f, 0, s, fixture_pc_of(f, PTX_OP_BRA, 0));
         fixture_step(&f->sm[0], s);
     }
     fixture_resume_all(f);

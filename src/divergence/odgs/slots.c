@@ -1,6 +1,7 @@
 /* The slots of all SMs under the oracle scheduler: which warp takes a free slot, and where the threads of a warp go
  * when it leaves its slot. See odgs.c. */
 #include "divergence/odgs/internal.h"
+#include "divergence/parts/threads.h"
 
 /* Slots of the SM that are free for warps of the pool. */
 static uint32_t free_slots(const struct divergence_odgs_sm *model) {
@@ -23,10 +24,16 @@ static struct divergence_odgs_warp *next_whole(struct divergence_odgs_sm *model,
     }
 }
 
+static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
 static void place(struct divergence_odgs_sm *model, struct divergence_odgs_warp *warp, uint64_t cycle) {
     const struct divergence_setup *setup = &model->setup;
+    uint64_t first = 0; /* threads of a new block wait for its start */
     for (uint32_t left = warp->lanes; left; left &= left - 1) {
-        uint16_t *sm = &warp->sm[__builtin_ctz(left)];
+        uint32_t lane = (uint32_t)__builtin_ctz(left);
+        uint16_t *sm = &warp->sm[lane];
+        if (*sm == DIVERGENCE_ODGS_NOWHERE)
+            first = later(first, divergence_block_of(warp->threads.row[lane])->first_cycle);
         if (*sm != setup->sm_index && *sm != DIVERGENCE_ODGS_NOWHERE) {
             setup->counters->migrations++;
             setup->counters->migration_bytes += 4ull * model->chip->program->registers_per_thread + 4;
@@ -36,7 +43,10 @@ static void place(struct divergence_odgs_sm *model, struct divergence_odgs_warp 
     if (model->chip->options.local == DIVERGENCE_ODGS_LOCAL_DWF)
         divergence_odgs_note_here(model, warp);
     warp->on = model;
-    setup->host->place(setup->sm, &warp->group, cycle);
+    if (first > cycle + 1)
+        setup->host->chip->place_at(setup->sm, &warp->group, first, cycle);
+    else
+        setup->host->place(setup->sm, &warp->group, cycle);
 }
 
 /* A slot becomes free in its SM's own tick, which asks to refill it before another SM takes its turn, and only place()

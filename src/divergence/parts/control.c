@@ -28,15 +28,15 @@ static uint32_t first_target(uint32_t (*next)[EXEC_LANES], uint32_t n_rows, cons
 /* Pushes a callee's entry; threads may have called different functions, and each is one entry. */
 static void follow_call(struct divergence_stack *stack, const struct divergence_outcome *outcome, const uint32_t *taken,
                         uint32_t (*next)[EXEC_LANES]) {
-    uint32_t left[EXEC_MAX_ROWS], same[EXEC_MAX_ROWS], target;
+    uint32_t left[EXEC_MAX_ROWS], same[EXEC_MAX_ROWS], target, level = divergence_stack_top(stack)->level + 1;
     if (outcome->target != EXEC_NO_PC) {
-        divergence_stack_push_call(stack, outcome->target, taken);
+        divergence_stack_push_call(stack, level, outcome->target, taken);
         return;
     }
     memcpy(left, taken, stack->n_rows * sizeof *left);
     while ((target = first_target(next, stack->n_rows, left)) != EXEC_NO_PC) {
         take_target(next, stack->n_rows, target, left, same);
-        divergence_stack_push_call(stack, target, same);
+        divergence_stack_push_call(stack, level, target, same);
     }
 }
 
@@ -49,10 +49,10 @@ static void follow_indexed(struct divergence_stack *stack, uint32_t reconvergenc
         for (uint32_t rest = left[i] & ~taken[i]; rest; rest &= rest - 1)
             next[i][__builtin_ctz(rest)] = pc + 1;
     }
-    divergence_stack_make_join(stack, reconvergence);
+    uint32_t level = divergence_stack_make_join(stack, reconvergence);
     for (; target != EXEC_NO_PC; target = first_target(next, stack->n_rows, left))
         if (take_target(next, stack->n_rows, target, left, same) && target != reconvergence)
-            divergence_stack_push_path(stack, target, reconvergence, same);
+            divergence_stack_push_path(stack, level, target, reconvergence, same);
 }
 
 static inline void follow_branch(struct divergence_stack *stack, const struct exec_insn *insn, uint32_t pc,

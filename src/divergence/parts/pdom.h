@@ -5,7 +5,11 @@
  * An entry is {pc, reconvergence pc, mask}, and the top one runs. A divergent branch turns the running entry into a
  * join (mask = all its threads, pc = the reconvergence pc) and pushes one path for each side. A path that reaches its
  * reconvergence pc is popped. A call pushes an entry for the callee. A return removes threads from every entry down to
- * the call's, so the caller's entry continues when the last thread is back. */
+ * the call's, so the caller's entry continues when the last thread is back.
+ *
+ * The entries are a tree: the paths of a branch stand on its join, the callee on its caller. The level of an entry is
+ * its depth in this tree, and an entry is followed by all that stand on it. A path that waits at a barrier gives way,
+ * together with what it stands on if need be: the tree keeps its shape, and siblings change places. */
 #pragma once
 
 #include "divergence/parts/masks.h"
@@ -14,6 +18,7 @@
 
 struct divergence_entry {
     uint32_t pc, reconvergence;
+    uint32_t level; /* it stands on the nearest entry below it of a lower level, by one */
     bool is_call;
     bool is_path;    /* one side of a divergent branch: a sibling may run while this one waits */
     bool is_join;    /* paths above it still run */
@@ -54,20 +59,23 @@ void divergence_stack_start_lanes(struct divergence_stack *stack, uint32_t mask,
 void divergence_stack_free(struct divergence_stack *stack);
 /* Pops entries that have no threads left or have reached their reconvergence pc. */
 void divergence_stack_pop_finished(struct divergence_stack *stack);
-/* Removes threads from every entry or, for a return, from every entry of the running call. */
+/* Removes threads of the top from every entry or, for a return, from every entry of the running call. */
 void divergence_stack_remove(struct divergence_stack *stack, const uint32_t *mask, bool stops_at_call);
+/* The same, but leaves entries that are finished. Returns whether it stopped at a call. */
+bool divergence_stack_take_out(struct divergence_stack *stack, const uint32_t *mask, bool stops_at_call);
 /* Functions that push copy the mask first: it may lie in the stack. */
-void divergence_stack_push_path(struct divergence_stack *stack, uint32_t pc, uint32_t reconvergence,
+void divergence_stack_push_path(struct divergence_stack *stack, uint32_t level, uint32_t pc, uint32_t reconvergence,
                                 const uint32_t *mask);
-void divergence_stack_push_call(struct divergence_stack *stack, uint32_t pc, const uint32_t *mask);
-/* Turns the running entry into the join of the paths that the caller pushes next. */
-void divergence_stack_make_join(struct divergence_stack *stack, uint32_t reconvergence);
+void divergence_stack_push_call(struct divergence_stack *stack, uint32_t level, uint32_t pc, const uint32_t *mask);
+/* Turns the running entry into the join of the paths that the caller pushes next. Returns their level. */
+uint32_t divergence_stack_make_join(struct divergence_stack *stack, uint32_t reconvergence);
 /* Adds an entry below all others: a join at the reconvergence pc of the lowest one. */
 void divergence_stack_add_bottom(struct divergence_stack *stack);
 /* Splits the running entry: threads in `first` go to first_pc, the others to second_pc; first_pc runs first. */
 void divergence_stack_diverge(struct divergence_stack *stack, uint32_t reconvergence, uint32_t first_pc,
                               const uint32_t *first, uint32_t second_pc);
-/* The running path waits at a barrier: runs a sibling that does not wait. Returns false if there is none. */
+/* The running path waits at a barrier: runs one that does not wait, a near relative before a distant one. Returns false
+ * if there is none. */
 bool divergence_stack_yield(struct divergence_stack *stack);
 /* The running path makes no progress alone: it spins on a value that other threads will write. Threads that wait at its
  * join continue without it, and siblings take turns. They no longer reconverge there, on which results do not

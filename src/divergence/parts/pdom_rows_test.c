@@ -118,6 +118,7 @@ static void expect_alike(const struct divergence_stack *wide, const struct diver
         const struct divergence_entry *b = divergence_stack_at(narrow, i);
         assert_int_equal(a->pc, b->pc);
         assert_int_equal(a->reconvergence, b->reconvergence);
+        assert_int_equal(a->level, b->level);
         assert_int_equal(a->mask[0], b->mask[0]);
         assert_int_equal(a->mask[1], 0);
         assert_int_equal(a->is_call, b->is_call);

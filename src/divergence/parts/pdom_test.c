@@ -78,7 +78,7 @@ static void returns_leave_the_call_and_nothing_else(void **state) {
     struct divergence_stack stack = {0};
     divergence_stack_start_lanes(&stack, 0xf, A);
     divergence_stack_top(&stack)->pc = B; /* after the call */
-    divergence_stack_push_call(&stack, C, LANES(0xf));
+    divergence_stack_push_call(&stack, 1, C, LANES(0xf));
     divergence_stack_diverge(&stack, EXEC_NO_PC, D, LANES(0x3), E);
     divergence_stack_remove(&stack, LANES(0x3), true);
     expect(&stack, stack.depth - 1, E, EXEC_NO_PC, 0xc);
@@ -174,6 +174,87 @@ static void paths_that_never_meet_give_way_to_each_other_however_nested(void **s
     divergence_stack_free(&stack);
 }
 
+/* Lanes 2 and 3 will end at C. Lanes 0 and 1 part again at D and wait on both sides, with their join. */
+static void a_branch_with_its_paths_gives_way_to_a_path_outside_it(void **state) {
+    (void)state;
+    struct divergence_stack stack = {0};
+    divergence_stack_start_lanes(&stack, 0xf, A);
+    divergence_stack_diverge(&stack, EXEC_NO_PC, B, LANES(0x3), C);
+    divergence_stack_diverge(&stack, E, D, LANES(0x1), B);
+    for (int i = 0; i < 2; i++) {
+        assert_true(divergence_stack_yield(&stack));
+        divergence_stack_top(&stack)->is_waiting = true;
+    }
+    assert_true(divergence_stack_yield(&stack));
+    expect(&stack, 4, C, EXEC_NO_PC, 0xc);
+    expect(&stack, 1, E, EXEC_NO_PC, 0x3); /* the inner join, followed by its paths */
+    divergence_stack_top(&stack)->is_waiting = true;
+    assert_false(divergence_stack_yield(&stack));
+    expect(&stack, 4, C, EXEC_NO_PC, 0xc);
+    divergence_stack_at(&stack, 2)->is_waiting = false; /* one of the inner paths is released */
+    uint32_t pc = divergence_stack_at(&stack, 2)->pc;
+    assert_true(divergence_stack_yield(&stack));
+    expect(&stack, 4, pc, E, pc == D ? 0x1 : 0x2);
+    expect(&stack, 1, C, EXEC_NO_PC, 0xc);
+    divergence_stack_free(&stack);
+}
+
+/* The inner paths of the test above are released at their end: what runs is their join. */
+static void a_path_released_at_its_end_reconverges(void **state) {
+    (void)state;
+    struct divergence_stack stack = {0};
+    divergence_stack_start_lanes(&stack, 0xf, A);
+    divergence_stack_diverge(&stack, EXEC_NO_PC, B, LANES(0x3), C);
+    divergence_stack_diverge(&stack, E, D, LANES(0x1), B);
+    for (int i = 0; i < 3; i++) {
+        assert_true(divergence_stack_yield(&stack));
+        divergence_stack_top(&stack)->is_waiting = true;
+    }
+    for (uint32_t i = 2; i < 4; i++) {
+        divergence_stack_at(&stack, i)->is_waiting = false;
+        divergence_stack_at(&stack, i)->pc = E;
+    }
+    assert_true(divergence_stack_yield(&stack));
+    assert_int_equal(stack.depth, 3);
+    expect(&stack, 2, E, EXEC_NO_PC, 0x3);
+    divergence_stack_free(&stack);
+}
+
+/* Lanes 0 and 1 wait in a function that they called from B; lanes 2 and 3 call one from C, and return. */
+static void a_call_gives_way_and_a_return_leaves_its_own_call(void **state) {
+    (void)state;
+    struct divergence_stack stack = {0};
+    divergence_stack_start_lanes(&stack, 0xf, A);
+    divergence_stack_diverge(&stack, D, B, LANES(0x3), C);
+    divergence_stack_push_call(&stack, 2, E, LANES(0x3));
+    divergence_stack_top(&stack)->is_waiting = true;
+    assert_true(divergence_stack_yield(&stack));
+    expect(&stack, 3, C, D, 0xc);
+    divergence_stack_remove(&stack, LANES(0x8), true); /* a return of the function that has the branch */
+    expect(&stack, 3, C, D, 0x4);
+    expect(&stack, 0, D, EXEC_NO_PC, 0x7);
+    divergence_stack_push_call(&stack, 2, E, LANES(0x4));
+    divergence_stack_remove(&stack, LANES(0x4), true);
+    assert_int_equal(stack.depth, 4);
+    expect(&stack, 3, C, D, 0x4);
+    divergence_stack_free(&stack);
+}
+
+/* Lanes 0 and 1 spin in a function that they called from B: lanes 2 and 3 wait at D and can go on. */
+static void lanes_that_wait_for_a_spinning_callee_can_go_on(void **state) {
+    (void)state;
+    struct divergence_stack stack = {0};
+    divergence_stack_start_lanes(&stack, 0xf, A);
+    divergence_stack_diverge(&stack, D, B, LANES(0x3), D);
+    divergence_stack_push_call(&stack, 2, E, LANES(0x3));
+    divergence_stack_break_join(&stack);
+    assert_int_equal(stack.depth, 3);
+    expect(&stack, 2, D, EXEC_NO_PC, 0xc);
+    expect(&stack, 1, E, EXEC_NO_PC, 0x3);
+    expect(&stack, 0, B, EXEC_NO_PC, 0x3);
+    divergence_stack_free(&stack);
+}
+
 /* Lanes 2 and 3 spin at B on a value that lanes 0 and 1 write after D: those go on, and the spinning ones run later. */
 static void lanes_that_wait_for_a_spinning_path_can_go_on(void **state) {
     (void)state;
@@ -200,6 +281,10 @@ int main(void) {
         cmocka_unit_test(a_join_that_ends_empty_it_leaves_nothing),
         cmocka_unit_test(a_waiting_path_gives_way_to_its_sibling),
         cmocka_unit_test(paths_that_never_meet_give_way_to_each_other_however_nested),
+        cmocka_unit_test(a_branch_with_its_paths_gives_way_to_a_path_outside_it),
+        cmocka_unit_test(a_path_released_at_its_end_reconverges),
+        cmocka_unit_test(a_call_gives_way_and_a_return_leaves_its_own_call),
+        cmocka_unit_test(lanes_that_wait_for_a_spinning_callee_can_go_on),
         cmocka_unit_test(lanes_that_wait_for_a_spinning_path_can_go_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,12 +23,6 @@ static struct exec_cta *cta_of(struct fixture *f) { return f->sm[0].block[0].blo
 
 static struct exec_row *row_of(struct fixture *f) { return &cta_of(f)->row[0]; }
 
-static uint32_t pc_of(const struct fixture *f, enum ptx_opcode opcode, unsigned which) {
-    for (uint32_t pc = 0;; pc++)
-        if (f->program->code[pc].opcode == opcode && which-- == 0)
-            return pc;
-}
-
 /* Executes all instructions before pc for all lanes; the range must not contain a control instruction. */
 static void execute_to(struct fixture *f, uint32_t pc) {
     for (uint32_t r = 0; r < cta_of(f)->n_rows; r++)
@@ -65,7 +59,7 @@ static void a_branch_sends_each_lane_its_way(void **state) {
     struct fixture *f =
         open_row(PROGRAM_HEAD PROGRAM_BEGIN "setp.lt.u32 %p1, %r0, 2; @%p1 bra T; mov.u32 %r4, 1; T: mov.u32 %r4, "
                                             "2;\n" PROGRAM_END);
-    uint32_t pc = pc_of(f, PTX_OP_BRA, 0), target = f->program->code[pc].target;
+    uint32_t pc = fixture_pc_of(f, PTX_OP_BRA, 0), target = f->program->code[pc].target;
     assert_int_equal(target, pc + 2);
     execute_to(f, pc);
     struct outcome outcome = control(f, pc, 0xf);
@@ -87,7 +81,7 @@ static void a_branch_to_the_next_instruction_never_diverges(void **state) {
     (void)state;
     struct fixture *f =
         open_row(PROGRAM_HEAD PROGRAM_BEGIN "setp.lt.u32 %p1, %r0, 2; @%p1 bra T; T: mov.u32 %r4, 2;\n" PROGRAM_END);
-    uint32_t pc = pc_of(f, PTX_OP_BRA, 0);
+    uint32_t pc = fixture_pc_of(f, PTX_OP_BRA, 0);
     execute_to(f, pc);
     struct outcome outcome = control(f, pc, 0xf);
     EXPECT_NEXT(outcome, pc + 1, pc + 1, pc + 1, pc + 1);
@@ -100,7 +94,7 @@ static void an_indexed_branch_takes_the_tables_word_or_falls_through(void **stat
     struct fixture *f =
         open_row(PROGRAM_HEAD PROGRAM_BEGIN "T: .branchtargets A, B, A; setp.ne.u32 %p1, %r0, 1; @%p1 brx.idx %r0, T;\n"
                                             "mov.u32 %r4, 1; A: mov.u32 %r4, 2; B: mov.u32 %r4, 3;\n" PROGRAM_END);
-    uint32_t pc = pc_of(f, PTX_OP_BRX, 0);
+    uint32_t pc = fixture_pc_of(f, PTX_OP_BRX, 0);
     execute_to(f, pc);
     struct outcome outcome = control(f, pc, 0xf);
     /* Lane 1 has a false guard; lane 3 is past the table. */
@@ -124,7 +118,7 @@ static void a_call_and_a_return_come_back_behind_the_call(void **state) {
     (void)state;
     struct fixture *f = open_row(PROGRAM_HEAD FUNCTION PROGRAM_BEGIN
                                  "setp.ge.u32 %p1, %r0, 1; @%p1 call f; mov.u32 %r4, 1;\n" PROGRAM_END);
-    uint32_t pc = pc_of(f, PTX_OP_CALL, 0), entry = f->program->function[1].first_pc;
+    uint32_t pc = fixture_pc_of(f, PTX_OP_CALL, 0), entry = f->program->function[1].first_pc;
     execute_to(f, pc);
     struct outcome outcome = control(f, pc, 0xf);
     EXPECT_NEXT(outcome, pc + 1, entry, entry, entry);
@@ -145,7 +139,7 @@ static void an_indirect_call_sends_each_lane_to_its_function(void **state) {
                               "mov.u64 %rd3, f; mov.u64 %rd4, g; setp.lt.u32 %p1, %r0, 3;\n"
                               "selp.b64 %rd3, %rd3, %rd4, %p1; call %rd3, P; mov.u32 %r4, 1;\n" PROGRAM_END;
     struct fixture *f = open_row(text);
-    uint32_t pc = pc_of(f, PTX_OP_CALL, 0);
+    uint32_t pc = fixture_pc_of(f, PTX_OP_CALL, 0);
     execute_to(f, pc);
     struct outcome outcome = control(f, pc, 0xf);
     const struct exec_function *function = f->program->function;
@@ -160,7 +154,7 @@ static void a_call_of_what_is_no_function_is_a_fault_of_its_lane(void **state) {
     struct fixture *f = open_row(PROGRAM_HEAD FUNCTION PROGRAM_BEGIN
                                  "P: .callprototype _ (); mov.u64 %rd3, f; setp.ne.u32 %p1, %r0, 2;\n"
                                  "selp.b64 %rd3, %rd3, 4, %p1; call %rd3, P; mov.u32 %r4, 1;\n" PROGRAM_END);
-    uint32_t pc = pc_of(f, PTX_OP_CALL, 0);
+    uint32_t pc = fixture_pc_of(f, PTX_OP_CALL, 0);
     execute_to(f, pc);
     control(f, pc, 0xf);
     assert_int_equal(f->sm[0].cx.fault.kind, EXEC_FAULT_BAD_CALL);
@@ -172,7 +166,7 @@ static void an_exit_ends_its_threads_and_the_last_one_its_row(void **state) {
     (void)state;
     struct fixture *f =
         open_row(PROGRAM_HEAD PROGRAM_BEGIN "setp.eq.u32 %p1, %r0, 1; @%p1 exit; mov.u32 %r4, 1;\n" PROGRAM_END);
-    uint32_t pc = pc_of(f, PTX_OP_EXIT, 0), last = pc_of(f, PTX_OP_RET, 0);
+    uint32_t pc = fixture_pc_of(f, PTX_OP_EXIT, 0), last = fixture_pc_of(f, PTX_OP_RET, 0);
     const struct exec_cta *cta = cta_of(f);
     execute_to(f, pc);
     struct outcome outcome = control(f, pc, 0xf);
@@ -192,15 +186,15 @@ static void lanes_whose_guard_is_false_pass_a_barrier_and_the_others_wait(void *
     struct fixture *f =
         open_row(PROGRAM_HEAD PROGRAM_BEGIN "setp.gt.u32 %p1, %r0, 1; @%p1 bar.sync 0; mov.u32 %r4, 1; @!%p1 "
                                             "vote.sync.any.pred %p2, %p1, 3; bar.warp.sync 15;\n" PROGRAM_END);
-    uint32_t pc = pc_of(f, PTX_OP_BAR, 0);
+    uint32_t pc = fixture_pc_of(f, PTX_OP_BAR, 0);
     execute_to(f, pc);
     struct outcome outcome = control(f, pc, 0xf);
     EXPECT_NEXT(outcome, pc + 1, pc + 1, pc + 1, pc + 1);
     assert_int_equal(outcome.waits, 0xc);
     EXPECT(outcome.resolved, DIVERGENCE_MEETS_BLOCK, false, pc + 1);
     assert_int_equal(control(f, pc, 0x3).waits, 0);
-    assert_int_equal(control(f, pc_of(f, PTX_OP_VOTE, 0), 0x7).waits, 0x3);
-    outcome = control(f, pc_of(f, PTX_OP_BAR, 1), 0xf);
+    assert_int_equal(control(f, fixture_pc_of(f, PTX_OP_VOTE, 0), 0x7).waits, 0x3);
+    outcome = control(f, fixture_pc_of(f, PTX_OP_BAR, 1), 0xf);
     assert_int_equal(outcome.waits, 0xf);
     assert_int_equal(outcome.resolved.effect, DIVERGENCE_MEETS_ROW);
     fixture_close(f);
@@ -211,7 +205,7 @@ static void what_does_nothing_moves_on_and_a_trap_is_a_fault(void **state) {
     struct fixture *f = open_row(PROGRAM_HEAD PROGRAM_BEGIN
                                  "setp.gt.u32 %p1, %r0, 5; membar.gl; @%p1 trap; setp.gt.u32 %p1, %r0, 2; @%p1 "
                                  "trap;\n" PROGRAM_END);
-    uint32_t fence = pc_of(f, PTX_OP_MEMBAR, 0), trap = pc_of(f, PTX_OP_TRAP, 0);
+    uint32_t fence = fixture_pc_of(f, PTX_OP_MEMBAR, 0), trap = fixture_pc_of(f, PTX_OP_TRAP, 0);
     execute_to(f, fence);
     struct outcome outcome = control(f, fence, 0x3);
     EXPECT_NEXT(outcome, fence + 1, fence + 1, UNTOUCHED, UNTOUCHED);
@@ -231,7 +225,7 @@ static void guards_may_be_negated(void **state) {
     struct fixture *f = open_row(PROGRAM_HEAD PROGRAM_BEGIN
                                  "setp.eq.u32 %p1, %r0, 0; @%p1 mov.u32 %r4, 1; @!%p1 mov.u32 %r4, 2; mov.u32 %r4, "
                                  "3;\n" PROGRAM_END);
-    uint32_t pc = pc_of(f, PTX_OP_SETP, 0);
+    uint32_t pc = fixture_pc_of(f, PTX_OP_SETP, 0);
     execute_to(f, pc + 1);
     assert_int_equal(divergence_guard(row_of(f), &f->program->code[pc + 1], 0xf), 0x1);
     assert_int_equal(divergence_guard(row_of(f), &f->program->code[pc + 2], 0xf), 0xe);
@@ -245,7 +239,7 @@ static void instructions_that_need_the_lanes_of_their_row_are_known(void **state
     struct fixture *f = open_row(PROGRAM_HEAD PROGRAM_BEGIN
                                  "setp.eq.u32 %p1, %r0, 0; vote.sync.any.pred %p2, %p1, 15; bar.warp.sync 15;\n"
                                  "bar.sync 0; membar.gl;\n" PROGRAM_END);
-    uint32_t pc = pc_of(f, PTX_OP_VOTE, 0);
+    uint32_t pc = fixture_pc_of(f, PTX_OP_VOTE, 0);
     static const bool is_sync[] = {true, true, false, false, false};
     for (uint32_t i = 0; i < 5; i++)
         assert_int_equal(divergence_is_row_sync(&f->program->code[pc + i]), is_sync[i]);
@@ -284,7 +278,7 @@ static void a_branch_of_two_rows_diverges_if_the_rows_do(void **state) {
         open_rows(PROGRAM_HEAD PROGRAM_BEGIN
                   "setp.lt.u32 %p1, %r0, 4; @%p1 bra T; mov.u32 %r4, 1; T: mov.u32 %r4, 2;\n" PROGRAM_END,
                   2);
-    uint32_t pc = pc_of(f, PTX_OP_BRA, 0);
+    uint32_t pc = fixture_pc_of(f, PTX_OP_BRA, 0);
     execute_to(f, pc);
     struct wide wide = control_rows(f, pc, 0xf, 0xf);
     EXPECT(wide.resolved, DIVERGENCE_BRANCHES, true, pc + 2);
@@ -301,7 +295,7 @@ static void an_indexed_branch_of_two_rows_has_targets_in_both(void **state) {
         "T: .branchtargets A, B, A; shr.u32 %r4, %r0, 1; setp.ne.u32 %p1, %r0, 7;\n"
         "@%p1 brx.idx %r4, T; mov.u32 %r4, 1; A: mov.u32 %r4, 2; B: mov.u32 %r4, 3;\n" PROGRAM_END;
     struct fixture *f = open_rows(text, 2);
-    uint32_t pc = pc_of(f, PTX_OP_BRX, 0), a = pc + 2, b = pc + 3;
+    uint32_t pc = fixture_pc_of(f, PTX_OP_BRX, 0), a = pc + 2, b = pc + 3;
     execute_to(f, pc);
     struct wide wide = control_rows(f, pc, 0xf, 0xf); /* indices 0 0 1 1, 2 2 3 and a false guard */
     EXPECT(wide.resolved, DIVERGENCE_BRANCHES, true, EXEC_NO_PC);
@@ -320,7 +314,7 @@ static void functions_are_entered_and_left_by_the_threads_of_two_rows(void **sta
                               "mov.u64 %rd3, f; mov.u64 %rd4, g; setp.lt.u32 %p1, %r0, 6;\n"
                               "selp.b64 %rd3, %rd3, %rd4, %p1; call %rd3, P; mov.u32 %r4, 1;\n" PROGRAM_END;
     struct fixture *f = open_rows(text, 2);
-    uint32_t pc = pc_of(f, PTX_OP_CALL, 0);
+    uint32_t pc = fixture_pc_of(f, PTX_OP_CALL, 0);
     execute_to(f, pc);
     struct wide wide = control_rows(f, pc, 0xe, 0xf);
     uint32_t to_f = f->program->function[1].first_pc, to_g = f->program->function[2].first_pc;
@@ -339,7 +333,7 @@ static void threads_of_two_rows_end(void **state) {
     (void)state;
     struct fixture *f =
         open_rows(PROGRAM_HEAD PROGRAM_BEGIN "setp.gt.u32 %p1, %r0, 2; @%p1 exit; mov.u32 %r4, 1;\n" PROGRAM_END, 2);
-    uint32_t pc = pc_of(f, PTX_OP_EXIT, 0);
+    uint32_t pc = fixture_pc_of(f, PTX_OP_EXIT, 0);
     execute_to(f, pc);
     EXPECT(control_rows(f, pc, 0x7, 0).resolved, DIVERGENCE_PASSES, false, pc + 1);
     EXPECT(control_rows(f, pc, 0xf, 0x7).resolved, DIVERGENCE_ENDS, false, EXEC_NO_PC);
@@ -355,7 +349,7 @@ static void a_trap_of_the_second_row_names_its_lane(void **state) {
     (void)state;
     struct fixture *f =
         open_rows(PROGRAM_HEAD PROGRAM_BEGIN "setp.eq.u32 %p1, %r0, 6; @%p1 trap; mov.u32 %r4, 1;\n" PROGRAM_END, 2);
-    uint32_t pc = pc_of(f, PTX_OP_TRAP, 0);
+    uint32_t pc = fixture_pc_of(f, PTX_OP_TRAP, 0);
     execute_to(f, pc);
     control_rows(f, pc, 0xf, 0xf);
     assert_int_equal(f->sm[0].cx.fault.kind, EXEC_FAULT_TRAP);
@@ -368,7 +362,7 @@ static void two_rows_meet_at_barriers(void **state) {
     (void)state;
     struct fixture *f = open_rows(
         PROGRAM_HEAD PROGRAM_BEGIN "setp.gt.u32 %p1, %r0, 4; @%p1 bar.sync 0; mov.u32 %r4, 1;\n" PROGRAM_END, 2);
-    uint32_t pc = pc_of(f, PTX_OP_BAR, 0);
+    uint32_t pc = fixture_pc_of(f, PTX_OP_BAR, 0);
     execute_to(f, pc);
     EXPECT(control_rows(f, pc, 0xf, 0xf).resolved, DIVERGENCE_MEETS_BLOCK, false, pc + 1);
     EXPECT(control_rows(f, pc, 0xf, 0x1).resolved, DIVERGENCE_PASSES, false, pc + 1);
@@ -404,7 +398,7 @@ static void threads_of_a_mixed_warp_branch_by_their_own_guards(void **state) {
         open_rows(PROGRAM_HEAD PROGRAM_BEGIN
                   "setp.lt.u32 %p1, %r0, 4; @%p1 bra T; mov.u32 %r4, 1; T: mov.u32 %r4, 2;\n" PROGRAM_END,
                   2);
-    uint32_t pc = pc_of(f, PTX_OP_BRA, 0);
+    uint32_t pc = fixture_pc_of(f, PTX_OP_BRA, 0);
     execute_to(f, pc);
     struct outcome outcome = control_mixed(f, pc, 0xf);
     EXPECT(outcome.resolved, DIVERGENCE_BRANCHES, true, pc + 2);
@@ -421,7 +415,7 @@ static void threads_of_a_mixed_warp_read_their_own_table_numbers(void **state) {
         "T: .branchtargets A, B, A; and.b32 %r4, %r0, 3; setp.ne.u32 %p1, %r0, 0;\n"
         "@%p1 brx.idx %r4, T; mov.u32 %r4, 1; A: mov.u32 %r4, 2; B: mov.u32 %r4, 3;\n" PROGRAM_END;
     struct fixture *f = open_rows(text, 2);
-    uint32_t pc = pc_of(f, PTX_OP_BRX, 0), a = pc + 2, b = pc + 3;
+    uint32_t pc = fixture_pc_of(f, PTX_OP_BRX, 0), a = pc + 2, b = pc + 3;
     execute_to(f, pc);
     struct outcome outcome = control_mixed(f, pc, 0xf); /* threads 5 1 0 6 have the numbers 1 1 - 2 */
     EXPECT(outcome.resolved, DIVERGENCE_BRANCHES, true, EXEC_NO_PC);
@@ -435,7 +429,7 @@ static void threads_of_a_mixed_warp_call_and_return(void **state) {
     (void)state;
     struct fixture *f = open_rows(
         PROGRAM_HEAD FUNCTION PROGRAM_BEGIN "setp.ne.u32 %p1, %r0, 1; @%p1 call f; mov.u32 %r4, 1;\n" PROGRAM_END, 2);
-    uint32_t pc = pc_of(f, PTX_OP_CALL, 0), entry = f->program->function[1].first_pc;
+    uint32_t pc = fixture_pc_of(f, PTX_OP_CALL, 0), entry = f->program->function[1].first_pc;
     execute_to(f, pc);
     struct outcome outcome = control_mixed(f, pc, 0xf);
     EXPECT(outcome.resolved, DIVERGENCE_CALLS, false, entry);
@@ -453,7 +447,7 @@ static void threads_of_a_mixed_warp_end_in_their_rows(void **state) {
     (void)state;
     struct fixture *f =
         open_rows(PROGRAM_HEAD PROGRAM_BEGIN "setp.ne.u32 %p1, %r0, 0; @%p1 exit; mov.u32 %r4, 1;\n" PROGRAM_END, 2);
-    uint32_t pc = pc_of(f, PTX_OP_EXIT, 0);
+    uint32_t pc = fixture_pc_of(f, PTX_OP_EXIT, 0);
     execute_to(f, pc);
     struct outcome outcome = control_mixed(f, pc, 0xf);
     EXPECT(outcome.resolved, DIVERGENCE_ENDS, false, EXEC_NO_PC);
@@ -467,7 +461,7 @@ static void threads_of_a_mixed_warp_wait_if_their_guard_is_true(void **state) {
     (void)state;
     struct fixture *f = open_rows(
         PROGRAM_HEAD PROGRAM_BEGIN "setp.lt.u32 %p1, %r0, 6; @%p1 bar.sync 0; bar.warp.sync 15;\n" PROGRAM_END, 2);
-    uint32_t pc = pc_of(f, PTX_OP_BAR, 0);
+    uint32_t pc = fixture_pc_of(f, PTX_OP_BAR, 0);
     execute_to(f, pc);
     struct outcome outcome = control_mixed(f, pc, 0xf);
     EXPECT(outcome.resolved, DIVERGENCE_MEETS_BLOCK, false, pc + 1);

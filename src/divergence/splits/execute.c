@@ -121,14 +121,8 @@ static void branch(struct divergence_splits_hook *hook, struct divergence_split 
 
 /* Removes threads from the stacks, from here outwards; for a return, only from the running call. */
 static void take_out(struct divergence_subdivision *subdivision, const uint32_t *mask, bool stops_at_call) {
-    for (; subdivision; subdivision = subdivision->parent) {
-        uint32_t n_rows = subdivision->warp->n_rows;
-        for (uint32_t i = subdivision->stack.depth; i-- > 0;) {
-            divergence_masks_remove(divergence_stack_at(&subdivision->stack, i)->mask, mask, n_rows);
-            if (stops_at_call && divergence_stack_at(&subdivision->stack, i)->is_call)
-                return;
-        }
-    }
+    while (subdivision && !divergence_stack_take_out(&subdivision->stack, mask, stops_at_call))
+        subdivision = subdivision->parent;
 }
 
 /* The threads in the mask leave the split. */

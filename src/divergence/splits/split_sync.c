@@ -78,14 +78,14 @@ static bool waits_at(const struct divergence_entry *entry, uint32_t pc) { return
 
 /* Threads that wait at a barrier become a path on the stack, from entry number `first` on, or join one that waits at
  * the same instruction. */
-static void wait_on_stack(struct divergence_stack *stack, uint32_t first, uint32_t pc, uint32_t reconvergence,
-                          const uint32_t *mask, const uint32_t *waits) {
+static void wait_on_stack(struct divergence_stack *stack, uint32_t level, uint32_t first, uint32_t pc,
+                          uint32_t reconvergence, const uint32_t *mask, const uint32_t *waits) {
     uint32_t at = first;
     while (at < stack->depth && !waits_at(divergence_stack_at(stack, at), pc))
         at++;
     if (at == stack->depth) {
         static const uint32_t none[EXEC_MAX_ROWS];
-        divergence_stack_push_path(stack, pc, reconvergence, none);
+        divergence_stack_push_path(stack, level, pc, reconvergence, none);
         divergence_stack_top(stack)->is_waiting = true;
         divergence_stack_top(stack)->wait_pc = pc - 1;
     }
@@ -99,7 +99,7 @@ static void wait_on_stack(struct divergence_stack *stack, uint32_t first, uint32
 
 /* Everything on the child's stack waits: its paths become paths of the outer stack. They no longer meet where they
  * would have met before, as in divergence_stack_break_join(). */
-static void absorb(struct divergence_stack *stack, uint32_t first, uint32_t reconvergence,
+static void absorb(struct divergence_stack *stack, uint32_t level, uint32_t first, uint32_t reconvergence,
                    const struct divergence_stack *child) {
     uint32_t above[EXEC_MAX_ROWS] = {0};
     for (uint32_t d = child->depth; d-- > 0;) {
@@ -112,9 +112,9 @@ static void absorb(struct divergence_stack *stack, uint32_t first, uint32_t reco
         if (divergence_masks_are_empty(own, child->n_rows) || entry->pc == reconvergence)
             continue;
         if (entry->is_waiting)
-            wait_on_stack(stack, first, entry->pc, reconvergence, own, divergence_wait_mask(child, entry));
+            wait_on_stack(stack, level, first, entry->pc, reconvergence, own, divergence_wait_mask(child, entry));
         else
-            divergence_stack_push_path(stack, entry->pc, reconvergence, own);
+            divergence_stack_push_path(stack, level, entry->pc, reconvergence, own);
     }
 }
 
@@ -160,16 +160,16 @@ static struct divergence_split *undivide(struct divergence_splits_hook *hook,
 bool divergence_subdivision_give_way(struct divergence_splits_hook *hook, struct divergence_subdivision *subdivision) {
     struct divergence_stack *stack = &subdivision->stack;
     const struct divergence_entry *top = divergence_stack_top(stack);
-    uint32_t reconvergence = top->reconvergence;
+    uint32_t reconvergence = top->reconvergence, level = top->level;
     if (stack->depth < 2 || !top->is_path || top->is_call || !is_stuck(subdivision))
         return false;                /* there are no other paths, or no need of them */
     uint32_t first = --stack->depth; /* threads that wait at the end of the path are in the join below */
     for (const struct divergence_split *split = subdivision->split; split; split = split->next)
         if (split->phase == DIVERGENCE_SPLIT_AT_SYNC)
-            wait_on_stack(stack, first, split->group.pc, reconvergence, split->mask, split->part);
+            wait_on_stack(stack, level, first, split->group.pc, reconvergence, split->mask, split->part);
     for (const struct divergence_subdivision *child = subdivision->warp->subdivision; child; child = child->next)
         if (child->parent == subdivision)
-            absorb(stack, first, reconvergence, &child->stack);
+            absorb(stack, level, first, reconvergence, &child->stack);
     memset(subdivision->joined, 0, subdivision->warp->n_rows * sizeof *subdivision->joined);
     divergence_split_then(hook, DIVERGENCE_STEP_RUN_STACK, undivide(hook, subdivision));
     return true;

@@ -183,3 +183,56 @@ void fixture_close(struct fixture *f) {
     free(f->options);
     munmap(f, sizeof *f);
 }
+
+/* --- step by step --- */
+
+struct fixture *fixture_begin(const char *model, const char *text, const struct fixture_shape *shape) {
+    char name[64];
+    size_t length = strcspn(model, ":");
+    assert_in_range(length, 1, sizeof name - 1);
+    memcpy(name, model, length);
+    name[length] = '\0';
+    struct fixture *f = fixture_open(divergence_find(name), model, text, shape);
+    fixture_parameter(f, 0, fixture_alloc(f, 1024));
+    fixture_start(f);
+    return f;
+}
+
+void fixture_steps(struct fixture *f, uint32_t slot, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++) {
+        fixture_step(&f->sm[0], slot);
+        fixture_catch_up(f);
+    }
+}
+
+void fixture_step_to(struct fixture *f, uint32_t slot, uint32_t pc) {
+    while (f->sm[0].slot[slot].group->pc != pc)
+        fixture_step(&f->sm[0], slot);
+}
+
+void fixture_expect(const struct fixture *f, uint32_t slot, uint32_t pc, uint32_t mask) {
+    const struct divergence_group *group = f->sm[0].slot[slot].group;
+    assert_non_null(group);
+    assert_int_equal(group->status, DIVERGENCE_RUNS);
+    assert_int_equal(group->pc, pc);
+    assert_int_equal(group->mask, mask);
+}
+
+void fixture_expect_until(const struct fixture *f, uint32_t slot, uint32_t pc, uint32_t mask, uint32_t notify_pc) {
+    fixture_expect(f, slot, pc, mask);
+    assert_int_equal(f->sm[0].slot[slot].group->notify_pc, notify_pc);
+}
+
+void fixture_finish(struct fixture *f) {
+    fixture_run(f);
+    assert_int_equal(f->n_finished, 1);
+    fixture_close(f);
+}
+
+uint32_t fixture_pc_of(const struct fixture *f, enum ptx_opcode opcode, unsigned which) {
+    for (uint32_t pc = 0; pc < f->program->n_insns; pc++)
+        if (f->program->code[pc].opcode == opcode && which-- == 0)
+            return pc;
+    fail_msg("the program has no such instruction");
+    return 0;
+}

@@ -193,6 +193,23 @@ void fixture_run_random(struct fixture *f, uint64_t seed);
 /* The next of a sequence of random numbers. */
 uint32_t fixture_random(uint64_t *seed);
 
+/* --- one warp or a few, step by step, on SM 0 --- */
+
+/* Opens and starts a model, named with its options, with 1024 bytes of memory as the kernel's parameter 0. */
+struct fixture *fixture_begin(const char *model, const char *text, const struct fixture_shape *shape);
+/* The group in the slot takes n steps. Accesses whose time comes end after each. */
+void fixture_steps(struct fixture *f, uint32_t slot, uint32_t n);
+/* The group in the slot takes steps until it is at the pc. */
+void fixture_step_to(struct fixture *f, uint32_t slot, uint32_t pc);
+/* The group in the slot runs at this pc, with these lanes. */
+void fixture_expect(const struct fixture *f, uint32_t slot, uint32_t pc, uint32_t mask);
+/* The same, and the model is to be told when it reaches notify_pc. */
+void fixture_expect_until(const struct fixture *f, uint32_t slot, uint32_t pc, uint32_t mask, uint32_t notify_pc);
+/* Runs the only block to its end, and closes the device. */
+void fixture_finish(struct fixture *f);
+/* Returns the pc of the program's instruction number `which` with this opcode. */
+uint32_t fixture_pc_of(const struct fixture *f, enum ptx_opcode opcode, unsigned which);
+
 /* --- looking at it --- */
 
 /* Every live thread is in exactly one place, and no other is in any. */

@@ -183,6 +183,11 @@ static void fixture_block_ended(void *handle, struct divergence_block *block) {
     sm->f->n_finished++;
 }
 
+static bool fixture_place_at(void *handle, struct divergence_group *group, uint64_t first, uint64_t cycle) {
+    (void)first; /* blocks of an untimed device start at once */
+    return fixture_place(handle, group, cycle);
+}
+
 bool fixture_pull_block(void *handle, uint64_t cycle) {
     struct fixture_sm *sm = handle;
     struct fixture *f = sm->f;
@@ -208,7 +213,8 @@ static const struct divergence_split_host splits = {
     .count_others = fixture_count_others,
     .activity = fixture_activity,
 };
-static const struct divergence_chip_host chip = {.call_at = fixture_call_at, .pull_block = fixture_pull_block};
+static const struct divergence_chip_host chip = {
+    .call_at = fixture_call_at, .pull_block = fixture_pull_block, .place_at = fixture_place_at};
 const struct divergence_host fixture_host = {
     .place = fixture_place,
     .wake = fixture_wake,

@@ -14,6 +14,10 @@ struct program {
 
 #define PROGRAM_HEAD ".version 7.0\n.target sm_70\n.address_size 64\n"
 
+/* A kernel with nothing in its registers, for a body of its own. */
+#define PROGRAM_KERNEL                                                                                                 \
+    PROGRAM_HEAD ".visible .entry k(.param .u64 out) {\n.reg .pred %p<8>; .reg .b32 %r<9>; .reg .b64 %d<4>;\n"
+
 /* %r0 thread, %r1 block, %r2 threads in a block, %r3 number in the grid, %rd1 address of its result, %r4 the result. */
 #define PROGRAM_BEGIN                                                                                                  \
     ".visible .entry k(.param .u64 out) {\n"                                                                           \

@@ -38,7 +38,6 @@ static bool has_copies(const struct exec_program *program) {
 
 struct exec_check_block *exec_check_block_new(const struct exec_grid *grid, uint32_t n_rows) {
     struct exec_check_block *block = base_allocate(1, sizeof *block);
-    block->check = grid->check;
     exec_clocks_open(&block->clocks, n_rows, has_copies(grid->program));
     exec_shadow_open(&block->shadow, grid->shared_bytes);
     block->moving = base_allocate(block->clocks.n_threads, sizeof *block->moving);

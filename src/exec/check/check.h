@@ -43,8 +43,9 @@ struct exec_findings {
     struct exec_finding first;
 };
 
+/* The checks of a launch. */
 struct exec_check {
-    struct exec_written written;
+    struct exec_written *written; /* the device's */
     struct exec_findings findings[EXEC_N_FINDINGS];
 };
 

@@ -5,7 +5,6 @@
 #include "exec/internal.h"
 
 struct exec_check_block {
-    struct exec_check *check;
     struct exec_clocks clocks;
     struct exec_shadow shadow;
     uint32_t *moving; /* per thread: the last load that moved unwritten bytes, as in program->moves */

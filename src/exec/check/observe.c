@@ -40,12 +40,12 @@ static void report_unwritten(const struct exec_context *cx, unsigned lane, enum 
 }
 
 static void read_global(struct exec_context *cx, unsigned lane, uint64_t address, uint32_t bytes) {
-    if (!exec_written_any(&cx->grid->check->written, address, bytes))
+    if (!exec_written_any(cx->grid->check->written, address, bytes))
         report_unwritten(cx, lane, EXEC_FINDING_GLOBAL, address, bytes);
 }
 
 static void write_global(struct exec_context *cx, uint64_t address, uint32_t bytes) {
-    exec_written_mark(&cx->grid->check->written, address, bytes);
+    exec_written_mark(cx->grid->check->written, address, bytes);
 }
 
 static void report_race(const struct exec_context *cx, unsigned lane, const struct exec_toucher *toucher,

@@ -20,6 +20,7 @@ static bool has_no_destination(const struct ptx_instruction *insn) {
     case PTX_OP_STACKRESTORE:
     case PTX_OP_BRX:
     case PTX_OP_PROGRESS:
+    case PTX_OP_NANOSLEEP:
         return true;
     case PTX_OP_BAR:
     case PTX_OP_BARRIER:
@@ -419,7 +420,7 @@ static bool select_with_context(enum exec_kind kind, exec_act_fn *act, struct ex
 static bool has_lane_operands(const struct ptx_instruction *insn) {
     enum ptx_family family = ptx_opcode_family(insn->opcode);
     return family != PTX_FAMILY_CONTROL || insn->opcode == PTX_OP_BAR || insn->opcode == PTX_OP_BARRIER ||
-           insn->opcode == PTX_OP_BRX;
+           insn->opcode == PTX_OP_BRX || insn->opcode == PTX_OP_NANOSLEEP;
 }
 
 bool exec_select(const struct ptx_function *function, const struct ptx_instruction *insn,

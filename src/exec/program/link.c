@@ -216,7 +216,11 @@ static void place_all_shared(struct exec_linker *linker) {
                 place_shared_of_operand(linker, &insn->operand[k]);
         }
     }
-    program->dynamic_shared_offset = align_up(program->shared_bytes, 16);
+    uint32_t alignment = 16;
+    for (uint32_t i = 0; i < linker->n_shared; i++)
+        if (linker->shared[i].offset == PTX_NO_INDEX && linker->shared[i].variable->alignment > alignment)
+            alignment = linker->shared[i].variable->alignment;
+    program->dynamic_shared_offset = align_up(program->shared_bytes, alignment);
     for (uint32_t i = 0; i < linker->n_shared; i++)
         if (linker->shared[i].offset == PTX_NO_INDEX)
             linker->shared[i].offset = program->dynamic_shared_offset;
