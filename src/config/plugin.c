@@ -37,13 +37,15 @@ static void add_name(char *list, size_t size, const char *name) {
 
 static bool refuse_plugin(struct parser *parser, const char *name) {
     struct base_nearest nearest = base_nearest_to(name);
-    char list[256] = "";
+    char list[1024] = "";
     for (size_t i = 0; i < parser->count; i++) {
         base_nearest_offer(&nearest, parser->list[i].name);
         add_name(list, sizeof list, parser->list[i].name);
     }
     if (strchr(name, '/'))
         return refuse(parser, "no %s '%s'; the name of a plug-in's file ends in .so", parser->kind, name);
+    if (strchr(name, ','))
+        return refuse(parser, "no %s '%s'; where several are taken, spaces separate them: \"A B\"", parser->kind, name);
     if (nearest.best)
         return refuse(parser, "no %s '%s'; did you mean '%s'?", parser->kind, name, nearest.best);
     return refuse(parser, "no %s '%s'; there are: %s", parser->kind, name, list);

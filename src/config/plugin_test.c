@@ -127,6 +127,7 @@ static void an_unknown_name_is_answered_with_the_nearest_or_all(void **state) {
     refused("fanzy", "no thing 'fanzy'; did you mean 'fancy'?");
     refused("", "no thing ''; there are: plain, fancy, bare, mixed");
     refused("something", "no thing 'something'; there are: plain, fancy, bare, mixed");
+    refused("plain,fancy", "no thing 'plain,fancy'; where several are taken, spaces separate them: \"A B\"");
     refused("fancy :big", "no thing 'fancy '; did you mean 'fancy'?");
 }
 

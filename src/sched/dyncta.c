@@ -14,8 +14,10 @@
  * Nobody has compared these rules with the full text yet (docs/schedulers.md).
  *
  * Left open by the paper, or different here:
- * - An SM is idle if all its warps wait at barriers or joins, or if it has none. A cycle in which a warp is ready, or
- *   waits for a short result or its next instruction, is neither idle nor a wait for memory.
+ * - A warp waits for memory if it waits for data, or if its next instruction accesses memory and the load/store unit
+ *   does not take it: where memory is contended, most warps wait in this way.
+ * - An SM is idle if all its warps wait at barriers or joins, or if it has none. A cycle in which a warp waits for a
+ *   short result, for its next instruction or for another unit is neither idle nor a wait for memory.
  * - Warps of paused blocks issue only if no warp of the other blocks can, so that paused blocks end even if other
  * blocks wait for them.
  * - Otherwise the order is that of gto.
@@ -112,11 +114,14 @@ static void issued(void *state, const struct sched_view *view, uint32_t slot) {
 /* ---- The number of blocks ---------------------------------------------------------------------------------------- */
 
 static enum activity activity_now(const struct sched_view *view) {
+    struct sched_set refused = sched_and(view->ready, view->next_long); /* none of them has issued in this cycle */
     struct sched_set awake = sched_and_not(view->occupied, view->waits_long);
     awake = sched_and_not(&awake, view->pending);
+    awake = sched_and_not(&awake, &refused);
     if (!sched_is_empty(&awake))
         return BUSY;
-    return sched_intersect(view->occupied, view->waits_long) ? WAITS_FOR_MEMORY : IDLE;
+    bool waits = sched_intersect(view->occupied, view->waits_long) || !sched_is_empty(&refused);
+    return waits ? WAITS_FOR_MEMORY : IDLE;
 }
 
 static void count(struct dyncta *dyncta, enum activity activity, uint64_t cycles) {

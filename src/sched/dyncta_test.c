@@ -12,12 +12,13 @@ static void start(struct bench *bench, const char *scheduler, uint32_t n_blocks)
     }
 }
 
-enum kind { RUNS, MEMORY, BARRIER };
+enum kind { RUNS, MEMORY, REFUSED, BARRIER };
 
 /* Lets `n` cycles pass in which no warp issues. */
 static void pass(struct bench *bench, enum kind kind, unsigned n) {
     bench->waits_long = kind == MEMORY ? bench->occupied : bench_set(0);
     bench->pending = kind == BARRIER ? bench->occupied : bench_set(0);
+    bench->next_long = bench->ready = kind == REFUSED ? bench->occupied : bench_set(0);
     for (unsigned i = 0; i < n; i++) {
         bench->view.cycle++;
         allowed(bench);
@@ -57,6 +58,19 @@ static void the_rules_of_a_window(void **state) {
         assert_int_equal(allowed(&bench), row[i].expected);
         bench_end(&bench);
     }
+}
+
+/* Warps whose loads the load/store unit does not take wait for memory as well. */
+static void loads_that_cannot_issue_wait_for_memory(void **state) {
+    (void)state;
+    struct bench bench;
+    start(&bench, "dyncta:window=10,idle=100,low=2,high=4", 4);
+    pass(&bench, REFUSED, 4);
+    pass(&bench, RUNS, 6);
+    assert_int_equal(allowed(&bench), 3);
+    pass(&bench, REFUSED, 10);
+    assert_int_equal(allowed(&bench), 2);
+    bench_end(&bench);
 }
 
 /* Windows of 10 cycles, with idle=1,low=2,high=4. */
@@ -130,6 +144,7 @@ int main(void) {
         cmocka_unit_test(cycles_in_which_the_sm_sleeps_count),
         cmocka_unit_test(a_cycle_with_an_issue_does_not_count),
         cmocka_unit_test(the_youngest_blocks_are_paused_and_issue_only_in_gaps),
+        cmocka_unit_test(loads_that_cannot_issue_wait_for_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

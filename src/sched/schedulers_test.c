@@ -183,6 +183,73 @@ static void no_warp_starves_under_a_fair_scheduler(void **state) {
     expect_no_starvation("lpi", 2 * N_SLOTS);   /* last in one pass, second in the next */
 }
 
+/* ---- Hooks that the random machine calls besides -------------------------------------------------------------- */
+
+struct counts {
+    uint32_t n_critical, n_aside, n_chosen;
+};
+static struct counts counted; /* of the last run */
+
+static int pick_any(void *state, const struct sched_view *view, const struct sched_set *candidates) {
+    (void)view;
+    counted = *(const struct counts *)state;
+    return sched_first(candidates);
+}
+
+static bool is_critical(void *state, const struct sched_view *view, uint32_t slot) {
+    assert_true(sched_has(view->occupied, slot));
+    return ++((struct counts *)state)->n_critical % 2;
+}
+
+static uint32_t most_aside(void *state, const struct sched_view *view) {
+    assert_true(view->pressure->is_refused);
+    return ++((struct counts *)state)->n_aside;
+}
+
+/* The last block first. */
+static uint64_t choose_last(void *state, const struct sched_view *view, const struct sched_blocks_left *left) {
+    uint64_t block = left->n_blocks - 1;
+    (void)view;
+    assert_int_equal(left->n_on_sm[left->sm], ((struct counts *)state)->n_chosen++);
+    while (left->started[block / 64] >> block % 64 & 1)
+        block--;
+    return block;
+}
+
+static uint64_t choose_first(void *state, const struct sched_view *view, const struct sched_blocks_left *left) {
+    (void)state, (void)view, (void)left;
+    return 0;
+}
+
+static uint64_t choose_none(void *state, const struct sched_view *view, const struct sched_blocks_left *left) {
+    (void)state, (void)view;
+    return left->first < left->n_blocks / 2 ? left->first : SCHED_NO_BLOCK;
+}
+
+static bool try_out(uint64_t (*choose_block)(void *, const struct sched_view *, const struct sched_blocks_left *),
+                    struct sched_trial_outcome *outcome) {
+    const struct sched_ops ops = {.name = "own",
+                                  .state_bytes = sizeof(struct counts),
+                                  .pick = pick_any,
+                                  .is_critical = is_critical,
+                                  .most_aside = most_aside,
+                                  .choose_block = choose_block};
+    const struct sched_trial trial = {.ops = &ops, .has_marks = true, .n_blocks = 70, .seed = 3};
+    return sched_trial_run(&trial, outcome);
+}
+
+static void every_hook_is_tried_and_wrong_blocks_are_found(void **state) {
+    (void)state;
+    struct sched_trial_outcome outcome;
+    assert_true(try_out(choose_last, &outcome));
+    assert_int_equal(counted.n_chosen, 70);
+    assert_true(counted.n_critical > 70 && counted.n_aside > 10);
+    assert_false(try_out(choose_first, &outcome));
+    assert_non_null(strstr(outcome.problem, "choose_block() returned a block that cannot start (cycle 0)"));
+    assert_false(try_out(choose_none, &outcome));
+    assert_non_null(strstr(outcome.problem, "choose_block() leaves blocks that no SM takes"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_scheduler_picks_candidates_ends_and_is_deterministic),
@@ -196,6 +263,7 @@ int main(void) {
         cmocka_unit_test(a_throttle_that_is_open_changes_nothing),
         cmocka_unit_test(adaptive_with_one_candidate_is_that_candidate),
         cmocka_unit_test(no_warp_starves_under_a_fair_scheduler),
+        cmocka_unit_test(every_hook_is_tried_and_wrong_blocks_are_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,7 +44,10 @@ struct machine {
     uint64_t line[CACHE_LINES]; /* its address, or 0 */
     uint32_t line_slot[CACHE_LINES], line_pc[CACHE_LINES];
     uint32_t most_blocks; /* that the first scheduler allows */
+    struct sched_blocks_left left;
+    uint64_t *started, n_on_sm;
     uint64_t picks;
+    const char *mistake;        /* of the first scheduler, beside its picks; NULL: none */
     const char *volatile *hook; /* the name of the running hook, for the caller */
     const char *volatile unseen;
 };
@@ -74,6 +77,11 @@ static uint32_t random_below(struct machine *machine, uint32_t limit) {
         *(machine)->hook = NULL;                                                                                       \
     } while (0)
 
+/* Enters a decision of the first scheduler into the digest. */
+static void note(struct machine *machine, uint64_t decision) {
+    machine->picks = (machine->picks ^ decision) * 1099511628211u;
+}
+
 /* Picks among the candidates that the scheduler does not hold back. */
 static int pick(struct machine *machine, const struct player *player, const struct sched_set *candidates) {
     struct sched_set held = {{0}};
@@ -98,8 +106,25 @@ static void tell_l1(struct machine *machine, enum sched_l1_kind kind, uint32_t s
     *machine->hook = NULL;
 }
 
+/* Asks the first scheduler about a load: whether its warp is critical, and how many loads may wait aside if memory
+ * takes none. */
+static void ask_about_load(struct machine *machine, uint32_t slot) {
+    const struct player *player = &machine->player[0];
+    if (player->ops.is_critical) {
+        *machine->hook = "is_critical";
+        note(machine, player->ops.is_critical(player->state, &machine->view, slot));
+    }
+    if (player->ops.most_aside && machine->pressure.is_refused) {
+        *machine->hook = "most_aside";
+        uint32_t most = player->ops.most_aside(player->state, &machine->view);
+        note(machine, most < SCHED_MOST_ASIDE ? most : SCHED_MOST_ASIDE);
+    }
+    *machine->hook = NULL;
+}
+
 /* A load of the warp finds its line in the L1, or brings it there. */
 static void access_l1(struct machine *machine, uint32_t slot, uint32_t pc) {
+    ask_about_load(machine, slot);
     uint32_t owner = random_below(machine, 4) ? slot : random_below(machine, SCHED_TRIAL_SLOTS);
     uint64_t line = (uint64_t)(1 + owner * OWN_LINES + random_below(machine, OWN_LINES)) * LINE_BYTES;
     uint32_t at = (uint32_t)(line / LINE_BYTES % CACHE_LINES);
@@ -167,8 +192,38 @@ static void change_pressure(struct machine *machine) {
     pressure->dram_cycle = machine->view.cycle;
 }
 
+/* Lets the first scheduler choose the block that starts next. Returns SCHED_NO_BLOCK if it wants none. */
+static uint64_t choose_block(struct machine *machine) {
+    const struct player *player = &machine->player[0];
+    struct sched_blocks_left *left = &machine->left;
+    uint64_t block = left->first;
+    if (player->ops.choose_block) {
+        *machine->hook = "choose_block";
+        block = player->ops.choose_block(player->state, &machine->view, left);
+        *machine->hook = NULL;
+        note(machine, block);
+    }
+    if (block == SCHED_NO_BLOCK) {
+        if (!machine->view.n_blocks)
+            machine->mistake = "choose_block() leaves blocks that no SM takes, and all others have ended";
+        return block;
+    }
+    if (block >= left->n_blocks || left->started[block / 64] >> block % 64 & 1) {
+        machine->mistake = "choose_block() returned a block that cannot start";
+        return SCHED_NO_BLOCK;
+    }
+    machine->started[block / 64] |= UINT64_C(1) << block % 64;
+    machine->n_on_sm++;
+    while (left->first < left->n_blocks && left->started[left->first / 64] >> left->first % 64 & 1)
+        left->first++;
+    return block;
+}
+
 static void add_block(struct machine *machine, uint32_t block) {
-    sched_accounts_begin_block(&machine->accounts, block, machine->age / BLOCK, machine->view.cycle);
+    uint64_t index = choose_block(machine);
+    if (index == SCHED_NO_BLOCK)
+        return;
+    sched_accounts_begin_block(&machine->accounts, block, index, machine->view.cycle);
     machine->view.n_blocks++;
     for (uint32_t slot = block * BLOCK; slot < (block + 1) * BLOCK; slot++) {
         machine->slot[slot] = (struct sched_slot){
@@ -266,7 +321,7 @@ static bool pick_and_issue(struct machine *machine, uint64_t cycle, char *proble
     int slot = pick(machine, &player[0], &candidates);
     if (machine->n_players > 1 && pick(machine, &player[1], &candidates) != slot)
         return complain(problem, size, "the two schedulers pick differently in cycle %llu", (unsigned long long)cycle);
-    machine->picks = (machine->picks ^ (uint64_t)(slot + 2)) * 1099511628211u;
+    note(machine, (uint64_t)(slot + 2));
     if (slot == SCHED_NONE)
         return player[0].ops.is_strict || player[0].ops.hold ||
                complain(problem, size, "pick() returned SCHED_NONE, and it is not strict (cycle %llu)",
@@ -306,12 +361,16 @@ static struct machine *new_machine(const struct sched_trial *trial) {
                                         .pressure = &machine->pressure,
                                         .kernel = &machine->kernel};
     describe_kernel(machine, trial->n_blocks);
+    machine->started = base_allocate(trial->n_blocks / 64 + 1, sizeof *machine->started);
+    machine->left = (struct sched_blocks_left){
+        .started = machine->started, .n_blocks = trial->n_blocks, .n_sms = 1, .n_on_sm = &machine->n_on_sm};
     return machine;
 }
 
 static void free_machine(struct machine *machine) {
     for (unsigned i = 0; i < machine->n_players; i++)
         free(machine->player[i].state);
+    free(machine->started);
     free(machine);
 }
 
@@ -326,7 +385,11 @@ bool sched_trial_run(const struct sched_trial *trial, struct sched_trial_outcome
     bool is_good = true;
     do {
         begin_cycle(machine, outcome->cycles);
-        is_good = pick_and_issue(machine, outcome->cycles, outcome->problem, sizeof outcome->problem);
+        if (machine->mistake)
+            is_good = complain(outcome->problem, sizeof outcome->problem, "%s (cycle %llu)", machine->mistake,
+                               (unsigned long long)outcome->cycles);
+        else
+            is_good = pick_and_issue(machine, outcome->cycles, outcome->problem, sizeof outcome->problem);
         if (is_good && ++outcome->cycles == MOST_CYCLES)
             is_good = complain(outcome->problem, sizeof outcome->problem,
                                "warps are left after %d cycles: it waits for ever", MOST_CYCLES);
