@@ -40,7 +40,7 @@ struct config_launch {
 /* The machine instructions that PTX becomes: src/isa. */
 struct config_lowering {
     unsigned target; /* index in targets.def */
-    uint32_t diverge_cycles, reconverge_cycles, fence_cycles;
+    uint32_t diverge_cycles, reconverge_cycles, fence_cycles, fence_access_cycles, sleep_cycles, registers_cycles;
 };
 
 /* An SM's cache for constants. */
@@ -77,6 +77,12 @@ struct config_cluster {
     char gpcs[128]; /* SMs of each GPC: config_gpc() */
     uint32_t latency_cycles, pair_latency_cycles, signal_cycles, barrier_cycles;
     double bytes_per_cycle, port_bytes_per_cycle, line_cycles;
+};
+
+struct config_copies {
+    bool is_present;
+    uint32_t load_cycles, store_cycles;
+    double load_bytes_per_cycle, sector_cycles, piece_cycles, store_sector_cycles, reduce_sector_cycles;
 };
 
 struct config_serial_atomics {
@@ -206,6 +212,7 @@ struct config_machine {
     struct config_shared shared;
     struct config_unified unified;
     struct config_cluster cluster;
+    struct config_copies copies;
     struct config_serial_atomics serial_atomics;
     struct config_cache icache, texture;
     struct config_l1 l1;

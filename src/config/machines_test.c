@@ -94,8 +94,8 @@ static void the_defaults_of_mechanisms_are_those_of_h200(void **state) {
     (void)state;
     struct config_machine machine = machine_named("h200"), defaults;
     config_defaults(&defaults);
-    static const char *const groups[] = {"constant_cache.", "matrix.", "unified.",
-                                         "serial_atomics.", "halves.", "cluster."};
+    static const char *const groups[] = {"constant_cache.", "matrix.",  "unified.", "serial_atomics.",
+                                         "halves.",         "cluster.", "copies."};
     for (unsigned i = 0; i < config_n_options; i++)
         for (unsigned j = 0; j < sizeof groups / sizeof groups[0]; j++) {
             char text[CONFIG_VALUE_BYTES];

@@ -49,7 +49,7 @@ bool config_error(char *error, size_t error_bytes, const char *format, ...) {
 
 const struct config_option *config_find_option(const char *name) {
     for (unsigned i = 0; i < config_n_options; i++)
-        if (strcmp(config_options[i].name, name) == 0)
+        if (config_options[i].name[0] == name[0] && strcmp(config_options[i].name, name) == 0)
             return &config_options[i];
     return NULL;
 }
@@ -68,17 +68,19 @@ static size_t group_length(const char *name) {
     return dot ? (size_t)(dot - name) + 1 : 0;
 }
 
-static bool is_same_group(const struct config_option *option, const struct config_option *other) {
-    return strncmp(option->name, other->name, group_length(option->name)) == 0;
+/* length: of the group of `option`. */
+static bool is_same_group(const struct config_option *option, size_t length, const struct config_option *other) {
+    return option->name[0] == other->name[0] && strncmp(option->name, other->name, length) == 0;
 }
 
 const struct config_option *config_switch_of(const struct config_option *option) {
     size_t length = group_length(option->name);
     unsigned i = (unsigned)(option - config_options); /* the options of a group are adjacent */
-    while (length && i > 0 && is_same_group(option, &config_options[i - 1]))
+    while (length && i > 0 && is_same_group(option, length, &config_options[i - 1]))
         i--;
-    for (; length && i < config_n_options && is_same_group(option, &config_options[i]); i++)
-        if (strcmp(config_options[i].name + length, "present") == 0 && strcmp(config_options[i].initial, "false") == 0)
+    for (; length && i < config_n_options && is_same_group(option, length, &config_options[i]); i++)
+        if (config_options[i].name[length] == 'p' && strcmp(config_options[i].name + length, "present") == 0 &&
+            strcmp(config_options[i].initial, "false") == 0)
             return &config_options[i];
     return NULL;
 }
@@ -274,7 +276,7 @@ static void switch_mechanism(struct config_machine *machine, const struct config
     if (option != present)
         *is_present = true;
     for (unsigned i = 0; i < config_n_options && !*is_present; i++)
-        if (is_same_group(option, &config_options[i]))
+        if (is_same_group(option, group_length(option->name), &config_options[i]))
             store_default(machine, &config_options[i]);
 }
 

@@ -28,39 +28,57 @@
 #include "base/memory.h"
 #include "gpu/engine.h"
 
-/* A thread's observations in a round. Sets have a bit for each SM or partition. */
+/* Sets of a note, with a bit for each SM or partition. */
+enum note_set {
+    HAS_STORES, /* SMs */
+    HAS_STOPPED,
+    IS_IDLE, /* SMs with work, but without blocks */
+    TO_SM,   /* SMs and partitions to which packets were sent */
+    TO_PARTITION,
+    N_SETS
+};
+
+/* A thread's observations in a round. With at most 64 SMs and partitions they are one cache line. */
 struct note {
-    _Alignas(64) uint64_t next; /* the next cycle in which one of its pieces has work, or its first packet arrives */
+    uint64_t next; /* the next cycle in which one of its pieces has work, or its first packet arrives */
     uint64_t n_ticks;
-    uint64_t round;                               /* in which the thread last worked; the note is that round's */
-    uint64_t *has_stores, *has_stopped, *is_idle; /* SMs; is_idle: with work, but without blocks */
-    uint64_t *sms, *partitions;                   /* that received packets from others */
-    bool has_work;                                /* a set of SMs has members: the turns have something to do */
+    uint32_t round; /* in which the thread last worked; the note is that round's */
+    bool has_work;  /* one of the first three sets has members: the turns have something to do */
     bool has_fault;
+    uint64_t word[]; /* the sets, each round->n_words long */
 };
 
 enum {
-    N_SETS = 5,
     WORTH_WORKERS = 8 /* least number of SMs with stores for which another round on all threads pays */
 };
 
 /* A round: one quantum. Its pieces are the partitions, then the SMs. */
 struct round {
-    struct gpu_run *run;
-    uint64_t number;
-    uint64_t end;                          /* the first cycle of the next quantum */
-    uint64_t next;                         /* the next cycle in which something happens */
-    uint64_t store_cycle;                  /* stores before this cycle are in memory */
-    uint64_t answer;                       /* the next cycle in which something happens in the memory, without mail */
-    uint32_t n_partitions, n_sms, n_words; /* n_words: of a set */
-    uint32_t n_threads;
-    bool is_in_turn;            /* every tick needs its turn */
-    bool prefetches;            /* sm_needs_prefetch() of the SMs */
-    struct note *note;          /* per thread */
-    uint64_t *sets;             /* of all notes */
-    size_t set_words;           /* of one note's sets: whole cache lines */
+    _Alignas(64) struct gpu_run *run;
+    uint64_t end; /* the first cycle of the next quantum */
+    unsigned char *notes;
     uint64_t *sms, *partitions; /* those that have mail */
+    uint32_t number;
+    uint32_t n_partitions, n_sms, n_words; /* n_words: of a set */
+    uint32_t note_bytes, n_threads;
+    bool is_in_turn; /* every tick needs its turn */
+    bool prefetches; /* sm_needs_prefetch() of the SMs */
+    /* Only the caller's thread uses these. */
+    _Alignas(64) uint64_t next; /* the next cycle in which something happens */
+    uint64_t store_cycle;       /* stores before this cycle are in memory */
+    uint64_t answer;            /* the next cycle in which something happens in the memory, without mail */
 };
+
+static struct note *note_of(const struct round *round, uint32_t thread) {
+    return (struct note *)(void *)(round->notes + (size_t)thread * round->note_bytes);
+}
+
+static uint64_t *set_of(const struct round *round, struct note *note, enum note_set set) {
+    return note->word + (size_t)set * round->n_words;
+}
+
+/* Returns a set of all threads, once the notes have been merged. */
+static uint64_t *all_of(const struct round *round, enum note_set set) { return set_of(round, note_of(round, 0), set); }
 
 static bool has(const uint64_t *set, uint32_t i) { return set[i / 64] >> i % 64 & 1; }
 static void put(uint64_t *set, uint32_t i) { set[i / 64] |= UINT64_C(1) << i % 64; }
@@ -80,6 +98,7 @@ static uint32_t member(const struct round *round, const uint64_t *set, uint32_t 
 #define FOR_MEMBERS(i, round, set)                                                                                     \
     for (uint32_t i = member(round, set, 0); i != UINT32_MAX; i = member(round, set, i + 1))
 
+/* Returns whether packets go through the mail: several threads run the parts. */
 static bool has_mail(const struct round *round) { return round->n_threads > 1; }
 
 static void stop(struct gpu_unit *unit, enum gpu_stop why, uint64_t cycle) {
@@ -142,10 +161,10 @@ static void run_ahead(struct gpu_run *run, uint32_t i) {
 
 /* Returns the last cycle to which an SM may run ahead. */
 static uint64_t last_ahead(const struct gpu_run *run, uint64_t cycle) {
-    /* A timeline that is full ends for all SMs, launches begin between rounds, and
-     * blocks of a cluster see each other. */
-    bool keeps_step =
-        run->gpu->config.keeps_step || run->timed->trace || run->together || exec_shape_cluster(&run->grid->shape) > 1;
+    /* A timeline that is full ends for all SMs, launches begin and counters are marked between rounds, and blocks of a
+     * cluster see each other. */
+    bool keeps_step = run->gpu->config.keeps_step || run->timed->trace || run->together || run->window ||
+                      exec_shape_cluster(&run->grid->shape) > 1;
     uint64_t last = keeps_step ? cycle : cycle + GPU_MOST_AHEAD;
     if (run->sampler && run->sampler->next < last)
         last = run->sampler->next;
@@ -163,7 +182,7 @@ static void run_partition(const struct round *round, uint32_t i, struct note *no
             mem_prefetch_partition(mem, i, round->end - 1);
         mem_partition_advance(mem, i, round->end - 1);
         if (has_mail(round))
-            note->next = earlier(note->next, mem_partition_mail(mem, i, note->sms));
+            note->next = earlier(note->next, mem_partition_mail(mem, i, set_of(round, note, TO_SM)));
     }
     note->next = earlier(note->next, mem_partition_next(mem, i));
 }
@@ -175,24 +194,26 @@ static uint64_t due_of(const struct gpu_unit *unit) {
 
 static uint64_t next_of(const struct gpu_unit *unit) { return earlier(due_of(unit), *unit->answer); }
 
-static void put_in(struct note *note, uint64_t *set, uint32_t i) {
-    put(set, i);
+static void put_in(const struct round *round, struct note *note, enum note_set set, uint32_t i) {
+    put(set_of(round, note, set), i);
     note->has_work = true;
 }
 
-/* Notes what the others must know of an SM that has run. */
+/* Notes what the others must know of an SM that has run. An SM that has stopped in this round is noted again after its
+ * turn; until then its next cycle is not known. */
 static inline void note_sm(const struct round *round, struct gpu_unit *unit, uint32_t i, struct note *note) {
     note->n_ticks += unit->n_ticks;
     unit->n_ticks = 0;
     if (exec_stores_are_pending(unit->stores))
-        put_in(note, note->has_stores, i);
-    if (unit->stop != GPU_STOP_NONE) {
-        put_in(note, note->has_stopped, i);
-        note->has_fault |= unit->stop == GPU_STOP_FAULT && unit->stop_cycle < round->end;
-    }
-    note->next = earlier(note->next, next_of(unit));
+        put_in(round, note, HAS_STORES, i);
+    bool has_turn = unit->stop != GPU_STOP_NONE && unit->stop_cycle < round->end;
+    if (unit->stop != GPU_STOP_NONE)
+        put_in(round, note, HAS_STOPPED, i);
+    if (!has_turn)
+        note->next = earlier(note->next, next_of(unit));
+    note->has_fault |= has_turn && unit->stop == GPU_STOP_FAULT;
     if (has_mail(round))
-        note->next = earlier(note->next, mem_sm_mail(round->run->timed->mem, i, note->partitions));
+        note->next = earlier(note->next, mem_sm_mail(round->run->timed->mem, i, set_of(round, note, TO_PARTITION)));
 }
 
 static void begin_note(const struct round *round, struct note *note) {
@@ -201,7 +222,7 @@ static void begin_note(const struct round *round, struct note *note) {
     note->n_ticks = 0;
     note->has_fault = false;
     if (note->has_work || has_mail(round))
-        memset(note->has_stores, 0, round->set_words * sizeof *note->has_stores); /* and the other sets, which follow */
+        memset(note->word, 0, N_SETS * round->n_words * sizeof *note->word);
     note->has_work = false;
 }
 
@@ -221,7 +242,7 @@ static void prefetch_next(const struct round *round, uint32_t i) {
 
 static void run_piece(void *user, uint32_t piece, uint32_t thread) {
     const struct round *round = user;
-    struct note *note = &round->note[thread];
+    struct note *note = note_of(round, thread);
     if (note->round != round->number)
         begin_note(round, note);
     if (piece < round->n_partitions) {
@@ -240,7 +261,7 @@ static void run_piece(void *user, uint32_t piece, uint32_t thread) {
     if (has_mail(round))
         mem_sm_collect(timed->mem, i);
     if (!sm_count_blocks(unit->sm)) {
-        put_in(note, note->is_idle, i);
+        put_in(round, note, IS_IDLE, i);
         return;
     }
     if (unit->stores->n)
@@ -259,7 +280,7 @@ static void run_piece(void *user, uint32_t piece, uint32_t thread) {
  * first fault. */
 static void run_in_turn(struct round *round) {
     struct gpu_run *run = round->run;
-    struct note *note = &round->note[0];
+    struct note *note = note_of(round, 0);
     if (run->n_finished == run->n_blocks) /* only atomics are left */
         run->last_cycle = round->next;
     if (round->answer < round->end)
@@ -277,7 +298,7 @@ static void run_in_turn(struct round *round) {
 /* Runs all pieces. The first note then holds the observations of all threads. */
 static void run_pieces(struct round *round) {
     uint32_t n_pieces = round->n_partitions + round->n_sms;
-    struct note *all = &round->note[0];
+    struct note *all = note_of(round, 0);
     round->number++;
     if (round->run->timed->claims)
         round->run->timed->claims->round++;
@@ -290,14 +311,14 @@ static void run_pieces(struct round *round) {
         for (uint32_t i = 0; i < n_pieces; i++)
             run_piece(round, i, 0);
     for (uint32_t k = 1; k < round->n_threads; k++) {
-        const struct note *note = &round->note[k];
+        const struct note *note = note_of(round, k);
         if (note->round != round->number)
             continue;
         all->next = earlier(all->next, note->next);
         all->n_ticks += note->n_ticks;
         all->has_work |= note->has_work;
-        for (uint32_t i = 0; i < round->set_words; i++)
-            all->has_stores[i] |= note->has_stores[i]; /* and the other sets, which follow */
+        for (uint32_t i = 0; i < N_SETS * round->n_words; i++)
+            all->word[i] |= note->word[i];
     }
 }
 
@@ -305,7 +326,7 @@ static void apply_free(void *user, uint32_t i, uint32_t thread) {
     (void)thread;
     const struct round *round = user;
     struct exec_stores *stores = round->run->timed->unit[i].stores;
-    if (has(round->note[0].has_stores, i))
+    if (has(all_of(round, HAS_STORES), i))
         exec_stores_apply_free(stores, round->run->grid->memory);
 }
 
@@ -315,7 +336,7 @@ static void apply_free_stores(struct round *round) {
     if (!round->run->timed->unit[0].stores->claims)
         return;
     for (uint32_t i = 0; i < round->n_words; i++)
-        n += (uint32_t)__builtin_popcountll(round->note[0].has_stores[i]);
+        n += (uint32_t)__builtin_popcountll(all_of(round, HAS_STORES)[i]);
     if (n >= WORTH_WORKERS)
         gpu_workers_run(round->run->timed->workers, apply_free, round, round->n_sms);
 }
@@ -326,7 +347,7 @@ static void apply_free_stores(struct round *round) {
 static void apply_stores(struct round *round, uint64_t cycle, uint32_t last) {
     struct gpu_timed *timed = round->run->timed;
     const struct exec_memory *memory = round->run->grid->memory;
-    uint64_t *set = round->note[0].has_stores, next = round->store_cycle;
+    uint64_t *set = all_of(round, HAS_STORES), next = round->store_cycle;
     while (next <= cycle) {
         uint64_t now = next;
         next = UINT64_MAX;
@@ -348,7 +369,7 @@ static void apply_stores(struct round *round, uint64_t cycle, uint32_t last) {
 static uint32_t first_stopped(const struct round *round) {
     const struct gpu_unit *unit = round->run->timed->unit;
     uint32_t first = UINT32_MAX;
-    FOR_MEMBERS(i, round, round->note[0].has_stopped)
+    FOR_MEMBERS(i, round, all_of(round, HAS_STOPPED))
     if (unit[i].stop_cycle < round->end && (first == UINT32_MAX || unit[i].stop_cycle < unit[first].stop_cycle))
         first = i;
     return first;
@@ -399,7 +420,7 @@ static void run_atomics(struct round *round) {
     struct gpu_run *run = round->run;
     if (run->n_finished < run->n_blocks)
         return;
-    FOR_MEMBERS(i, round, round->note[0].is_idle) {
+    FOR_MEMBERS(i, round, all_of(round, IS_IDLE)) {
         const struct gpu_unit *unit = &run->timed->unit[i];
         bool has_waited = sm_has_queued_effect(unit->sm);
         while (sm_has_queued_effect(unit->sm) && next_of(unit) < round->end)
@@ -414,25 +435,25 @@ static void run_idle(struct round *round) {
     struct gpu_run *run = round->run;
     run_atomics(round);
     uint64_t end = is_over(run) ? run->last_cycle + 1 : round->end;
-    FOR_MEMBERS(i, round, round->note[0].is_idle) {
+    FOR_MEMBERS(i, round, all_of(round, IS_IDLE)) {
         run_sm(run, i, end);
-        note_sm(round, &run->timed->unit[i], i, &round->note[0]);
+        note_sm(round, &run->timed->unit[i], i, note_of(round, 0));
     }
 }
 
 /* Serves the stopped SMs, each in its turn. They then continue to the end of the quantum. */
 static bool take_turns(struct round *round) {
-    struct note *note = &round->note[0];
+    struct note *note = note_of(round, 0);
     for (uint32_t i; (i = first_stopped(round)) != UINT32_MAX;) {
         if (!take_turn(round, i))
             return false;
-        take_out(note->has_stopped, i);
+        take_out(set_of(round, note, HAS_STOPPED), i);
         struct gpu_unit *unit = &round->run->timed->unit[i];
         if (sm_count_blocks(unit->sm)) {
             run_sm(round->run, i, round->end);
             note_sm(round, unit, i, note);
         } else {
-            put_in(note, note->is_idle, i);
+            put_in(round, note, IS_IDLE, i);
         }
     }
     apply_free_stores(round);
@@ -447,6 +468,8 @@ static bool take_turns(struct round *round) {
 static void advance_series(struct gpu_run *run, uint64_t cycle) {
     if (run->sampler)
         gpu_sampler_advance(run->sampler, cycle);
+    if (run->together)
+        gpu_sample_parts(run, cycle);
     if (run->timed->trace)
         gpu_trace_advance(run->timed->trace, cycle);
 }
@@ -456,7 +479,7 @@ static void change_parts(struct round *round) {
     struct gpu_run *run = round->run;
     if (gpu_change_parts(run, round->end))
         for (uint32_t i = 0; i < round->n_sms; i++)
-            note_sm(round, &run->timed->unit[i], i, &round->note[0]);
+            note_sm(round, &run->timed->unit[i], i, note_of(round, 0));
 }
 
 /* Finds the next cycle in which something happens. Without mail, packets are already in the receivers' queues. */
@@ -491,19 +514,20 @@ static bool run_round(struct round *round) {
     if (round->next > run->last_ahead)
         run->last_ahead = last_ahead(run, round->next);
     run_pieces(round);
-    bool is_good = !round->note[0].has_work || take_turns(round);
+    struct note *note = note_of(round, 0);
+    bool is_good = !note->has_work || take_turns(round);
     if (is_good && run->together)
         change_parts(round);
-    run->n_ticks += round->note[0].n_ticks;
+    if (has_mail(round) && exec_shape_cluster(&run->grid->shape) > 1) /* in their turns SMs wake others, which fetch */
+        for (uint32_t i = 0; i < round->n_sms; i++)
+            note_sm(round, &timed->unit[i], i, note);
+    run->n_ticks += note->n_ticks;
     if (has_mail(round)) {
         size_t bytes = round->n_words * sizeof *round->sms;
-        memcpy(round->sms, round->note[0].sms, bytes);
-        memcpy(round->partitions, round->note[0].partitions, bytes);
+        memcpy(round->sms, set_of(round, note, TO_SM), bytes);
+        memcpy(round->partitions, set_of(round, note, TO_PARTITION), bytes);
         mem_exchange(timed->mem);
-        round->next = round->note[0].next;
-        if (exec_shape_cluster(&run->grid->shape) > 1) /* SMs wake others in their turns */
-            for (uint32_t i = 0; i < round->n_sms; i++)
-                round->next = earlier(round->next, next_of(&timed->unit[i]));
+        round->next = note->next;
     } else {
         find_next(round);
     }
@@ -517,9 +541,11 @@ static uint32_t threads_for(struct gpu_run *run) {
     if (timed->quantum == 1 || config->n_threads < 2 || config->check_every || run->grid->profile || run->grid->check ||
         run->is_observed)
         return 1;
+    uint32_t n_pieces = timed->machine.sm.count + mem_partitions(timed->mem);
+    uint32_t n_threads = config->n_threads < n_pieces ? config->n_threads : n_pieces;
     if (!timed->workers)
-        timed->workers = gpu_workers_new(config->n_threads);
-    return config->n_threads;
+        timed->workers = gpu_workers_new(n_threads);
+    return n_threads;
 }
 
 static void start_rounds(struct round *round, struct gpu_run *run) {
@@ -534,20 +560,11 @@ static void start_rounds(struct round *round, struct gpu_run *run) {
         .is_in_turn = timed->quantum == 1,
         .prefetches = sm_needs_prefetch(timed->sm[0]),
     };
-    round->set_words = (N_SETS * round->n_words + 7) / 8 * 8;
-    round->note = base_allocate_aligned(round->n_threads * sizeof *round->note);
-    round->sms = base_allocate(round->n_words, sizeof *round->sms);
-    round->partitions = base_allocate(round->n_words, sizeof *round->partitions);
-    round->sets = base_allocate_aligned(round->n_threads * round->set_words * sizeof *round->sets);
-    for (uint32_t k = 0; k < round->n_threads; k++) {
-        uint64_t *set = round->sets + k * round->set_words;
-        struct note *note = &round->note[k];
-        note->has_stores = set;
-        note->has_stopped = set += round->n_words;
-        note->is_idle = set += round->n_words;
-        note->sms = set += round->n_words;
-        note->partitions = set += round->n_words;
-    }
+    size_t bytes = sizeof(struct note) + N_SETS * round->n_words * sizeof(uint64_t);
+    round->note_bytes = (uint32_t)((bytes + 63) / 64 * 64);
+    round->notes = base_allocate_aligned((size_t)round->n_threads * round->note_bytes);
+    round->sms = base_allocate_aligned(2 * round->n_words * sizeof *round->sms);
+    round->partitions = round->sms + round->n_words;
     bool has_claims = has_mail(round) && n_sms < EXEC_CLAIM_SMS;
     if (has_claims && !timed->claims)
         timed->claims = base_allocate(1, sizeof *timed->claims);
@@ -567,10 +584,8 @@ static void end_rounds(struct round *round) {
     mem_end_mail(timed->mem);
     for (uint32_t i = 0; i < round->n_sms; i++)
         exec_stores_forget(timed->unit[i].stores);
-    free(round->note);
+    free(round->notes);
     free(round->sms);
-    free(round->partitions);
-    free(round->sets);
 }
 
 bool gpu_run_rounds(struct gpu_run *run) {
@@ -579,9 +594,9 @@ bool gpu_run_rounds(struct gpu_run *run) {
     if (run->together)
         gpu_change_parts(run, run->timed->cycle);
     start_rounds(&round, run);
-    while (is_good && !is_over(run))
+    while (is_good && !is_over(run) && !(run->window && gpu_window_has_ended(run, round.end)))
         is_good = run_round(&round);
-    if (is_good)
+    if (is_good && is_over(run))
         run->timed->cycle = run->last_cycle;
     end_rounds(&round);
     return is_good;

@@ -179,6 +179,25 @@ static void a_launch_waits_for_its_atomics(void **state) {
     assert_int_equal(one.counters.atomics, 2 * BLOCKS * THREADS / 32);
 }
 
+/* Short blocks of different lengths read a word that others change by atomics. Within a quantum, blocks start on some
+ * SMs while others take turns at the word. */
+static void loads_keep_their_place_among_turns(void **state) {
+    static struct outcome one;
+    enum { MANY_BLOCKS = 600 };
+    expect_same_on_threads(
+        &(struct work){*state,
+                       "and.b32 %r9, %r1, 7; add.u32 %r9, %r9, 1; mov.u32 %r6, 0;\n"
+                       "again: ld.volatile.global.u32 %r4, [%d0+16376]; ld.volatile.global.u32 %r5, [%d0+16376];\n"
+                       "ld.volatile.global.u32 %r7, [%d0+16376]; ld.volatile.global.u32 %r8, [%d0+16376];\n"
+                       "mad.lo.u32 %r6, %r6, 3, %r4; mad.lo.u32 %r6, %r6, 3, %r5; mad.lo.u32 %r6, %r6, 3, %r7;\n"
+                       "mad.lo.u32 %r6, %r6, 3, %r8; sub.u32 %r9, %r9, 1; setp.ne.u32 %p1, %r9, 0; @%p1 bra again;\n"
+                       "red.global.add.u32 [%d0+16376], 1; mul.wide.u32 %d3, %r1, 4; add.u64 %d3, %d0, %d3;\n"
+                       "st.global.u32 [%d3], %r6; ret;",
+                       MANY_BLOCKS, 32},
+        &one);
+    assert_int_equal(one.memory[WORDS - 2], 2 * MANY_BLOCKS * 32);
+}
+
 #define WITH(test, setting)                                                                                            \
     { #test " with " setting, test, NULL, NULL, setting }
 #define WITH_BOTH(test) WITH(test, "crossbar.latency=8"), WITH(test, "crossbar.latency=0")
@@ -192,6 +211,8 @@ int main(void) {
         WITH_BOTH(a_launch_waits_for_its_atomics),
         WITH_BOTH(turns_go_by_number),
         WITH_BOTH(a_fault_ends_its_cycle),
+        WITH_BOTH(loads_keep_their_place_among_turns),
+        WITH(loads_keep_their_place_among_turns, "crossbar.latency=60"),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 #include "gpu/internal.h"
 #include "gpu/queue.h"
 #include "gpu/sampler.h"
+#include "gpu/sections.h"
 #include "gpu/timed.h"
 #include "gpu/timeline.h"
 
@@ -92,6 +93,8 @@ struct gpu *gpu_new(const struct gpu_config *config, struct gpu_error *error) {
         if (config->machine->link.is_present)
             gpu->timeline = gpu_timeline_new(&config->machine->link, config->machine->launch.concurrent);
     }
+    if (gpu->timed && config->draws)
+        gpu->sections = gpu_sections_new(gpu);
     if (*config->checkpoint) {
         gpu->checkpoint = gpu_checkpoint_open(gpu, error);
         if (!gpu->checkpoint) {
@@ -109,7 +112,7 @@ struct gpu *gpu_new(const struct gpu_config *config, struct gpu_error *error) {
         gpu->strays = gpu_strays_new();
         gpu->memory.view.allows_stray = gpu_allows_stray;
     }
-    if (config->checks_memory && !(gpu->check = gpu_check_new(&gpu->memory))) {
+    if (config->checks_memory && !(gpu->written = gpu_written_new(&gpu->memory))) {
         *error = (struct gpu_error){GPU_OUT_OF_MEMORY, "the host cannot reserve address space for checks of memory"};
         gpu_free(gpu);
         return NULL;
@@ -124,12 +127,13 @@ void gpu_free(struct gpu *gpu) {
     while (gpu->modules)
         gpu_module_unload(gpu, gpu->modules);
     gpu_queue_free(gpu->queue);
+    gpu_sections_free(gpu->sections);
     gpu_timed_free(gpu->timed);
     gpu_timeline_free(gpu->timeline);
     gpu_checkpoint_free(gpu->checkpoint);
     gpu_memory_close(&gpu->memory);
     gpu_strays_free(gpu->strays);
-    gpu_check_free(gpu->check);
+    gpu_written_free(gpu->written);
     free(gpu->texture);
     free(gpu->child);
     for (uint32_t i = 0; i < gpu->n_launches; i++)

@@ -7,6 +7,7 @@
 #include "gpu/sampler.h"
 #include "gpu/timed.h"
 #include "gpu/trace.h"
+#include "gpu/window.h"
 #include "gpu/workers.h"
 #include "mem/mem.h"
 #include "sm/sm.h"
@@ -43,9 +44,6 @@ struct gpu_timed {
     struct sm **sm;
     struct gpu_unit *unit; /* per SM */
     struct sm_calls calls;
-    uint64_t cycle;
-    uint64_t trace_shift;        /* the same, for its events in --trace */
-    uint64_t shift;              /* of the running launch: its cycles on the timeline minus `cycle` */
     uint32_t quantum;            /* cycles of a round; 1: every tick needs its turn */
     struct gpu_workers *workers; /* NULL: one thread, or not needed yet */
     struct exec_claims *claims;  /* of SMs that run on several threads */
@@ -55,6 +53,9 @@ struct gpu_timed {
     struct gpu_trace *trace; /* NULL: none */
     struct mem_range *host;  /* memory of the host, by address */
     uint32_t n_host;
+    _Alignas(64) uint64_t cycle; /* changes in every round, while other threads read the fields above */
+    uint64_t shift;              /* of the running launch: its cycles on the timeline minus `cycle` */
+    uint64_t trace_shift;        /* the same, for its events in --trace */
 };
 
 enum {
@@ -79,9 +80,6 @@ struct gpu_run {
     uint64_t last_cycle;  /* the launch's last so far: a block has ended, or later an atomic has left its SM */
     double next_start;    /* no block starts before this cycle */
     uint64_t most_cycles; /* the launch ends after this many */
-    uint64_t n_ticks;     /* of all SMs */
-    uint64_t next_look;   /* the tick of the next look at the host's clock */
-    uint64_t n_checked;   /* the tick of the next check */
     uint64_t last_ahead;  /* SMs that run ahead stop at this cycle */
     struct gpu_progress progress;
     struct gpu_livelock *livelock;
@@ -90,6 +88,10 @@ struct gpu_run {
     bool is_watched;             /* SMs are checked or observed after each tick */
     bool is_observed;
     struct gpu_together *together; /* NULL: one launch */
+    struct gpu_window *window;     /* NULL: the whole launch */
+    _Alignas(64) uint64_t n_ticks; /* of all SMs; changes in every round, while other threads read the fields above */
+    uint64_t next_look;            /* the tick of the next look at the host's clock */
+    uint64_t n_checked;            /* the tick of the next check */
 };
 
 static inline void gpu_wake_by(struct gpu_unit *unit, uint64_t cycle) {
@@ -128,6 +130,8 @@ void gpu_take_parts_turn(struct gpu_run *run, uint32_t sm, uint64_t cycle);
 /* Between rounds, when everything before `cycle` has happened: launches end and begin. Returns whether blocks have
  * started. */
 bool gpu_change_parts(struct gpu_run *run, uint64_t cycle);
+/* Takes the samples of all launches that are due: everything up to `cycle` has happened. */
+void gpu_sample_parts(struct gpu_run *run, uint64_t cycle);
 /* Shows the SMs the state of DRAM, as it is at the start of a quantum. */
 void gpu_sample_dram(struct gpu_timed *timed, uint64_t cycle);
 

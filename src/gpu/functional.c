@@ -16,6 +16,7 @@
 #include "exec/profile.h"
 #include "gpu/internal.h"
 #include "gpu/progress.h"
+#include "gpu/sections.h"
 #include "gpu/timed.h"
 
 enum {
@@ -273,6 +274,11 @@ static void report_deadlock(struct gpu_engine *engine, struct resident *resident
 
 static void end_block(struct gpu_engine *engine, struct resident *resident) {
     struct exec_cluster *cluster = resident->cta->block.cluster;
+    uint64_t length = 0;
+    for (uint32_t i = 0; engine->warmed && i < engine->n_rows; i++)
+        length = resident->warp[i].n_executed > length ? resident->warp[i].n_executed : length;
+    if (engine->warmed)
+        gpu_sections_add_block(engine->gpu->sections, length);
     resident->is_busy = false;
     engine->n_finished++;
     if (!cluster)
@@ -334,10 +340,20 @@ static bool is_in_time(struct gpu_engine *engine) {
     return false;
 }
 
+/* Tells sections.c which block comes next. */
+static void reach_block(struct gpu_engine *engine) {
+    struct gpu_sections *sections = engine->gpu->sections;
+    if (engine->next_block >= gpu_sections_next(sections))
+        gpu_sections_reach(sections, engine->next_block, engine->n_finished < engine->next_block, engine->counters,
+                           engine->warmed);
+}
+
 static struct resident *next_resident(struct gpu_engine *engine, uint32_t slot) {
     if (slot == engine->n_residents)
         engine->resident[engine->n_residents++] = new_resident(engine);
     struct resident *resident = engine->resident[slot];
+    if (engine->warmed && !resident->is_busy && engine->next_block < engine->n_blocks)
+        reach_block(engine);
     if (!resident->is_busy && engine->next_block < engine->n_blocks)
         start_block(engine, resident, (uint32_t)engine->next_block++, slot);
     return resident;
@@ -347,6 +363,8 @@ static struct resident *next_resident(struct gpu_engine *engine, uint32_t slot) 
 
 /* Starts the next cluster in the slots from `slot` on. */
 static void start_cluster(struct gpu_engine *engine, uint32_t slot, uint32_t n) {
+    if (engine->warmed)
+        reach_block(engine);
     struct exec_cluster *cluster = base_allocate(1, sizeof *cluster);
     cluster->n_blocks = n;
     for (uint32_t rank = 0; rank < n; rank++) {
@@ -442,7 +460,7 @@ struct gpu_engine *gpu_engine_new(struct gpu *gpu, const struct exec_grid *grid,
     engine->gpu = gpu;
     engine->grid = grid;
     engine->counters = counters;
-    engine->warmed = gpu->timed ? warmed : NULL;
+    engine->warmed = gpu->sections ? warmed : NULL;
     engine->error = error;
     engine->cx.grid = grid;
     engine->cx.lanes = exec_level_table();

@@ -64,6 +64,7 @@ struct gpu_config {
     uint32_t n_threads;                /* timed: host threads; 0 and 1: one. Never changes a result */
     struct gpu_trace_config trace;     /* timed */
     char checkpoint[4096];             /* a file to which each launch is added (checkpoint.h); empty: none */
+    uint32_t draws;                    /* timed: estimates from this many sections of each segment (draw.h); 0: no */
     bool keeps_step;                   /* timed, for tests: no SM runs ahead of the others */
     uint32_t check_every;              /* timed, for tests: ticks of SMs between checks of groups; 0: never */
 };
@@ -162,6 +163,22 @@ struct gpu_warmed {
     uint64_t touched_lines, missed_lines;
 };
 
+/* With draws: a part of a launch that is timed or not, as one. Short launches are one section. Of others the first and
+ * the last blocks, and some number of neighbouring blocks between them, are a section each. */
+enum gpu_section_kind { GPU_SECTION_WHOLE, GPU_SECTION_FIRST, GPU_SECTION_MIDDLE, GPU_SECTION_LAST };
+struct gpu_section {
+    uint32_t launch; /* its number, from 0 */
+    enum gpu_section_kind kind;
+    uint64_t first_block, n_blocks;
+    uint32_t stratum, segment;     /* sections that were drawn together: draw.h */
+    double work;                   /* the cycles that the machine's peaks would allow */
+    uint64_t instructions_before;  /* thread instructions of the launch's blocks before it */
+    uint64_t longest;              /* instructions of its longest row */
+    struct stats_counters counted; /* in the functional run */
+    struct gpu_warmed warmed;
+    struct stats_counters *timed; /* NULL: it was not timed */
+};
+
 struct gpu_launch_record {
     const char *kernel; /* lives as long as the device */
     struct exec_shape shape;
@@ -170,7 +187,7 @@ struct gpu_launch_record {
     struct gpu_series series;              /* timed, with sample_cycles */
     struct gpu_occupancy occupancy;        /* timed */
     struct gpu_hot_line hot[GPU_N_HOT];    /* timed; whole is 0: none */
-    struct gpu_warmed warmed;              /* untimed, if it warmed the caches */
+    struct gpu_warmed warmed;              /* untimed, with draws */
     double host_seconds;
     bool is_timed;
 };
@@ -295,7 +312,6 @@ struct gpu_launch {
     void *parameters; /* packed as the kernel's parameter block */
     uint32_t parameter_bytes;
     bool is_untimed; /* runs functionally even on a timed machine */
-    bool warms;      /* with is_untimed: its accesses pass through the tags of the caches */
     /* On the device's timeline: */
     uint32_t stream;
     uint64_t ready; /* it may start from this cycle on */
@@ -320,6 +336,8 @@ struct gpu_after {
 };
 /* Returns whether launches may wait and run together on this device. */
 bool gpu_runs_together(const struct gpu *gpu);
+/* Returns why they may not although the machine can: one clause. NULL: they may, or it cannot. */
+const char *gpu_why_apart(const struct gpu *gpu);
 /* Returns whether this launch may: one that is cooperative, untimed or launches others itself may not. */
 bool gpu_may_run_together(const struct gpu *gpu, const struct gpu_launch *launch);
 /* Adds a launch that gpu_check_launch() accepts. Copies its parameters. */
@@ -328,8 +346,9 @@ uint32_t gpu_add_launch(struct gpu *gpu, const struct gpu_launch *launch, const 
  * act NULL the task only ends when those before it have ended. */
 uint32_t gpu_add_act(struct gpu *gpu, uint64_t (*act)(void *user, uint64_t ready), void *user,
                      const struct gpu_after *after);
-/* Returns the number of tasks so far. */
+/* Returns the number of tasks so far, and that of the launches among them. */
 uint32_t gpu_count_tasks(const struct gpu *gpu);
+uint32_t gpu_count_waiting_launches(const struct gpu *gpu);
 /* Runs all tasks. Returns false if a launch failed; then those that have not ended never will. */
 bool gpu_run_tasks(struct gpu *gpu, struct gpu_error *error);
 /* After that, returns the cycle in which a task ended. Without a timeline it is a time in ns, as gpu_time_ns(). */
@@ -361,6 +380,9 @@ uint64_t gpu_cycles_to_ns(const struct gpu *gpu, uint64_t cycles);
 /* Returns all launches so far, in order. The totals leave out launches that ran untimed on a timed machine. */
 const struct gpu_launch_record *gpu_launches(const struct gpu *gpu, uint32_t *count);
 struct stats_counters gpu_totals(const struct gpu *gpu);
+/* With draws: waits for the sections that are being timed, and returns all sections so far, in order. error: the first
+ * of a section that could not be timed, otherwise GPU_OK. */
+const struct gpu_section *gpu_sections(struct gpu *gpu, uint32_t *count, struct gpu_error *error);
 /* With records_threads, in the order of their first launch. */
 const struct gpu_profile *gpu_profiles(const struct gpu *gpu, uint32_t *count);
 /* With records_lines, in the order of their first launch. */

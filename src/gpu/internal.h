@@ -17,7 +17,8 @@ struct gpu_memory {
     uint64_t next, next_heap, heap_base; /* the heap of device-side malloc lies at [heap_base, limit) */
     uint64_t range_base;                 /* ranges of range.c lie at [range_base, heap_base) */
     uint64_t used, heap_used, limit_bytes, heap_bytes;
-    bool has_strays; /* some have gone through: memory outside allocations may no longer be zero */
+    uint32_t n_pages; /* of range.c that live */
+    bool has_strays;  /* some have gone through: memory outside allocations may no longer be zero */
 };
 
 bool gpu_memory_open(struct gpu_memory *memory, const struct gpu_config *config);
@@ -67,13 +68,15 @@ struct gpu {
     struct gpu_checkpoint *checkpoint; /* NULL: none */
     uint64_t code_hash;                /* with a checkpoint: of all modules loaded so far */
     struct gpu_strays *strays;         /* NULL: none goes through */
-    struct exec_check *check;          /* NULL: memory is not checked */
+    struct exec_written *written;      /* NULL: memory is not checked */
     uint64_t n_uninitialised, n_races; /* findings of all launches */
     struct gpu_child *child;           /* launches that the running grid has made (children.c) */
     uint32_t n_children, n_nested;
-    struct gpu_queue *queue; /* queue.c; NULL: no work has waited so far */
-    uint32_t stream;         /* of the launch that runs */
-    uint64_t live_ns;        /* when its state was last written */
+    struct gpu_queue *queue;       /* queue.c; NULL: no work has waited so far */
+    uint32_t stream;               /* of the launch that runs */
+    uint64_t live_ns;              /* when its state was last written */
+    struct gpu_sections *sections; /* NULL: no estimate */
+    int is_copy_of;                /* in a copy that times a section: the process that made it; otherwise 0 */
 };
 
 struct gpu_kernel {
@@ -149,11 +152,12 @@ void gpu_lines_free(struct gpu *gpu);
 struct gpu_strays *gpu_strays_new(void);
 void gpu_strays_free(struct gpu_strays *strays);
 bool gpu_allows_stray(void *user, struct exec_context *cx, uint64_t address, uint32_t bytes, unsigned lane);
-void gpu_strays_report(struct gpu *gpu, struct gpu_kernel *kernel);
+void gpu_strays_report(struct gpu *gpu, struct gpu_kernel *kernel, const struct exec_grid *grid);
 
-/* memcheck.c: reports the findings of a launch that has ended. */
-struct exec_check *gpu_check_new(const struct gpu_memory *memory);
-void gpu_check_free(struct exec_check *check);
+/* memcheck.c: reports the findings of a launch that has ended, and frees grid->check. */
+struct exec_written *gpu_written_new(const struct gpu_memory *memory);
+void gpu_written_free(struct exec_written *written);
+struct exec_check *gpu_check_new(const struct gpu *gpu); /* of a new launch. NULL: memory is not checked */
 void gpu_check_report(struct gpu *gpu, struct gpu_kernel *kernel, const struct exec_grid *grid);
 
 /* fault.c: describes a fault in the one line that users see. */

@@ -7,6 +7,7 @@
 #include "exec/profile.h"
 #include "gpu/checkpoint.h"
 #include "gpu/internal.h"
+#include "gpu/sections.h"
 #include "gpu/timed.h"
 #include "gpu/timeline.h"
 
@@ -72,7 +73,7 @@ static struct gpu_occupancy occupancy_of(const struct config_machine *machine, c
 
 bool gpu_begin_launch(struct gpu *gpu, const struct gpu_launch *launch, uint64_t workspace, struct exec_grid *grid,
                       uint32_t *number, struct gpu_error *error) {
-    bool is_timed = gpu->timed && !launch->is_untimed;
+    bool is_timed = gpu->timed && !launch->is_untimed && !gpu->sections;
     struct gpu_launch_record *record = gpu_record_new(gpu);
     if (!record) {
         *error = (struct gpu_error){GPU_OUT_OF_MEMORY, "the host has no memory left"};
@@ -95,12 +96,12 @@ bool gpu_begin_launch(struct gpu *gpu, const struct gpu_launch *launch, uint64_t
         .n_sms = gpu->config.n_sms,
         .warp_size = is_timed ? gpu->config.machine->sm.warp_size : EXEC_LANES,
         .warps_per_sm = gpu->config.sm.threads / EXEC_LANES,
-        .check = gpu->check,
+        .check = gpu_check_new(gpu),
     };
     *record = (struct gpu_launch_record){
         .kernel = gpu_keep_name(gpu, program->name), .shape = launch->shape, .is_timed = is_timed};
     uint32_t n_threads = exec_shape_threads(&grid->shape);
-    if (is_timed)
+    if (is_timed || gpu->sections)
         record->occupancy = occupancy_of(gpu->config.machine, grid);
     if (gpu->config.records_threads || gpu->config.records_lines)
         grid->profile = exec_profile_new(program, n_threads, exec_shape_blocks(&grid->shape) * n_threads,
@@ -111,7 +112,7 @@ bool gpu_begin_launch(struct gpu *gpu, const struct gpu_launch *launch, uint64_t
 void gpu_end_launch(struct gpu *gpu, const struct gpu_launch *launch, const struct exec_grid *grid,
                     struct gpu_launch_record *record) {
     gpu_live_end(gpu);
-    gpu_strays_report(gpu, launch->kernel);
+    gpu_strays_report(gpu, launch->kernel, grid);
     gpu_check_report(gpu, launch->kernel, grid);
     gpu_add_to_totals(gpu, record);
     if (gpu->config.records_threads)
@@ -133,9 +134,12 @@ static bool run(struct gpu *gpu, const struct gpu_launch *launch, uint64_t works
         return false;
     struct gpu_launch_record *record = &gpu->launch[number];
     uint64_t start = gpu_host_clock_ns();
-    bool is_done = record->is_timed ? gpu_run_timed(gpu, launch->kernel, &grid, record, error)
-                                    : gpu_run_functional(gpu, &grid, &record->counters,
-                                                         launch->warms ? &record->warmed : NULL, error);
+    if (gpu->sections)
+        gpu_sections_begin(gpu->sections, launch->kernel, &grid, number);
+    bool is_done = record->is_timed ? gpu_run_timed(gpu, launch->kernel, &grid, NULL, record, error)
+                                    : gpu_run_functional(gpu, &grid, &record->counters, &record->warmed, error);
+    if (gpu->sections)
+        gpu_sections_end(gpu->sections, is_done, &record->counters, &record->warmed);
     record->host_seconds = (double)(gpu_host_clock_ns() - start) * 1e-9;
     gpu_end_launch(gpu, launch, &grid, record);
     return is_done ? gpu_run_children(gpu, launch->is_untimed, error) : is_done;

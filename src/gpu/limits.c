@@ -1,6 +1,7 @@
 /* Ends a launch early: faults of the program, deadlocks, limits, the user. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "gpu/engine.h"
 
@@ -81,7 +82,7 @@ static bool stop(struct gpu_run *run, enum gpu_status status, const char *what) 
 bool gpu_look_outside(struct gpu_run *run) {
     const struct gpu_config *config = &run->gpu->config;
     run->next_look = run->n_ticks + GPU_CHECK_EVERY;
-    if (config->stop && *config->stop)
+    if ((config->stop && *config->stop) || (run->gpu->is_copy_of && getppid() != run->gpu->is_copy_of))
         return stop(run, GPU_INTERRUPTED, "interrupted");
     uint64_t now = gpu_host_clock_ns();
     if (config->shows_progress) {

@@ -36,7 +36,7 @@ static void put_launch(FILE *file, const struct gpu_run *run) {
     const struct gpu_timed *timed = run->timed;
     uint64_t cycles[1 + STATS_N_SM_STALLS] = {0};
     for (uint32_t i = 0; i < timed->machine.sm.count; i++)
-        sm_add_cycles(timed->sm[i], timed->cycle, cycles);
+        sm_add_cycles(timed->sm[i], SM_ALL_GRIDS, timed->cycle, cycles);
     fprintf(file, "\"launch\":%" PRIu32 ",\"kernel\":", run->gpu->n_launches);
     put_kernel(file, run->grid->program->name);
     fprintf(file,

@@ -6,49 +6,57 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "exec/check/check.h"
 #include "gpu/internal.h"
 
-struct exec_check *gpu_check_new(const struct gpu_memory *memory) {
-    struct exec_check *check = calloc(1, sizeof *check);
-    if (check && exec_written_open(&check->written, memory->view.base, memory->view.limit))
-        return check;
-    free(check);
+struct exec_written *gpu_written_new(const struct gpu_memory *memory) {
+    struct exec_written *written = calloc(1, sizeof *written);
+    if (written && exec_written_open(written, memory->view.base, memory->view.limit))
+        return written;
+    free(written);
     return NULL;
 }
 
-void gpu_check_free(struct exec_check *check) {
-    if (!check)
+void gpu_written_free(struct exec_written *written) {
+    if (!written)
         return;
-    exec_written_close(&check->written);
-    free(check);
+    exec_written_close(written);
+    free(written);
 }
 
 /* --- memory --- */
 
 void gpu_note_unwritten(struct gpu *gpu, uint64_t address, uint64_t bytes) {
-    if (gpu->check)
-        exec_written_watch(&gpu->check->written, address, bytes);
+    if (gpu->written)
+        exec_written_watch(gpu->written, address, bytes);
 }
 
 void gpu_note_written(struct gpu *gpu, uint64_t address, uint64_t bytes) {
-    if (gpu->check)
-        exec_written_mark(&gpu->check->written, address, bytes);
+    if (gpu->written)
+        exec_written_mark(gpu->written, address, bytes);
 }
 
 void gpu_note_all_written(struct gpu *gpu) {
-    for (uint32_t i = 0; gpu->check && i < gpu->check->written.n_watched; i++) {
-        const struct exec_allocation *watched = &gpu->check->written.watched[i];
-        exec_written_mark(&gpu->check->written, watched->address, watched->bytes);
+    for (uint32_t i = 0; gpu->written && i < gpu->written->n_watched; i++) {
+        const struct exec_allocation *watched = &gpu->written->watched[i];
+        exec_written_mark(gpu->written, watched->address, watched->bytes);
     }
 }
 
 void gpu_note_freed(struct gpu *gpu, uint64_t address) {
-    if (gpu->check)
-        exec_written_release(&gpu->check->written, address);
+    if (gpu->written)
+        exec_written_release(gpu->written, address);
 }
 
 /* --- reports --- */
+
+struct exec_check *gpu_check_new(const struct gpu *gpu) {
+    struct exec_check *check = gpu->written ? base_allocate(1, sizeof *check) : NULL;
+    if (check)
+        check->written = gpu->written;
+    return check;
+}
 
 enum { TEXT_BYTES = 512 };
 
@@ -122,8 +130,8 @@ static void report_race(const struct exec_grid *grid, const struct exec_findings
 }
 
 void gpu_check_report(struct gpu *gpu, struct gpu_kernel *kernel, const struct exec_grid *grid) {
-    for (int kind = 0; gpu->check && kind < EXEC_N_FINDINGS; kind++) {
-        struct exec_findings *findings = &gpu->check->findings[kind];
+    for (int kind = 0; grid->check && kind < EXEC_N_FINDINGS; kind++) {
+        const struct exec_findings *findings = &grid->check->findings[kind];
         if (!findings->count)
             continue;
         bool is_new = !(kernel->found >> kind & 1);
@@ -133,8 +141,8 @@ void gpu_check_report(struct gpu *gpu, struct gpu_kernel *kernel, const struct e
             report_read(gpu, grid, findings, kind == EXEC_FINDING_SHARED);
         kernel->found |= 1u << kind;
         *(kind == EXEC_FINDING_RACE ? &gpu->n_races : &gpu->n_uninitialised) += findings->count;
-        *findings = (struct exec_findings){.count = 0};
     }
+    free(grid->check);
 }
 
 void gpu_count_findings(const struct gpu *gpu, uint64_t *n_uninitialised, uint64_t *n_races) {

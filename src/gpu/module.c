@@ -219,7 +219,7 @@ struct gpu_kernel *gpu_module_kernel(struct gpu_module *module, const char *name
         kernel->program = exec_link(module->ptx, function, symbol_address, module, messages);
         if (kernel->program && kernel->registers_per_thread)
             kernel->program->registers_per_thread = kernel->registers_per_thread;
-        if (kernel->program && module->gpu->check)
+        if (kernel->program && module->gpu->written)
             exec_check_program(kernel->program);
         if (kernel->program) { /* programs do not share I-cache lines */
             kernel->program->code_address = GPU_CODE_ADDRESS + module->gpu->next_code_address;

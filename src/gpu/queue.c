@@ -20,6 +20,7 @@ enum { MOST_ENGINES = 128 }; /* launches that take turns without timing */
 struct gpu_queue {
     struct gpu_task *task;
     uint32_t n, capacity;
+    uint32_t n_launches;
     uint32_t n_ended; /* the first ones, which have all ended */
 };
 
@@ -44,6 +45,7 @@ static struct gpu_task *add(struct gpu *gpu, const struct gpu_after *after) {
 uint32_t gpu_add_launch(struct gpu *gpu, const struct gpu_launch *launch, const struct gpu_after *after) {
     struct gpu_task *task = add(gpu, after);
     task->is_launch = true;
+    gpu->queue->n_launches++;
     task->launch = *launch;
     task->launch.parameters = base_allocate(launch->parameter_bytes + 1, 1);
     if (launch->parameter_bytes)
@@ -61,6 +63,8 @@ uint32_t gpu_add_act(struct gpu *gpu, uint64_t (*act)(void *user, uint64_t ready
 
 uint32_t gpu_count_tasks(const struct gpu *gpu) { return gpu->queue ? gpu->queue->n : 0; }
 
+uint32_t gpu_count_waiting_launches(const struct gpu *gpu) { return gpu->queue ? gpu->queue->n_launches : 0; }
+
 uint64_t gpu_task_end(const struct gpu *gpu, uint32_t task) { return gpu->queue->task[task - 1].end; }
 
 void gpu_forget_tasks(struct gpu *gpu) {
@@ -69,7 +73,7 @@ void gpu_forget_tasks(struct gpu *gpu) {
         free(gpu->queue->task[i].launch.parameters);
     }
     if (gpu->queue)
-        gpu->queue->n = gpu->queue->n_ended = 0;
+        gpu->queue->n = gpu->queue->n_ended = gpu->queue->n_launches = 0;
 }
 
 void gpu_queue_free(struct gpu_queue *queue) {
@@ -83,14 +87,25 @@ void gpu_queue_free(struct gpu_queue *queue) {
     free(queue);
 }
 
+static bool has_concurrent_kernels(const struct gpu *gpu) {
+    return gpu->timeline && gpu->timed->machine.launch.concurrent > 1;
+}
+
+const char *gpu_why_apart(const struct gpu *gpu) {
+    if (!gpu->timed || !has_concurrent_kernels(gpu))
+        return NULL;
+    if (gpu->sections)
+        return "--estimate times launches one at a time";
+    if (gpu->checkpoint)
+        return "--checkpoint saves the machine between launches";
+    if (!gpu->timed->divergence->shares_sms)
+        return "under this divergence model an SM runs one kernel at a time";
+    return sm_can_share(gpu->timed->sm[0]) ? NULL : "under this scheduler an SM runs one kernel at a time";
+}
+
 bool gpu_runs_together(const struct gpu *gpu) {
-    const struct gpu_config *config = &gpu->config;
-    if (gpu->checkpoint || gpu->check || config->records_threads || config->records_lines)
-        return false;
-    if (!gpu->timed)
-        return true;
-    return gpu->timeline && gpu->timed->machine.launch.concurrent > 1 && !config->sample_cycles &&
-           sm_can_share(gpu->timed->sm[0]);
+    return !gpu->checkpoint && !gpu->sections &&
+           (!gpu->timed || (has_concurrent_kernels(gpu) && sm_can_share(gpu->timed->sm[0])));
 }
 
 /* Returns whether the kernel may launch others, or copy. */

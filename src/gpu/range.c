@@ -30,13 +30,16 @@ int gpu_pages_new(struct gpu *gpu, uint64_t bytes) {
         close(file);
         return -1;
     }
-    if (file >= 0)
+    if (file >= 0) {
         memory->used += bytes;
+        memory->n_pages++;
+    }
     return file;
 }
 
 void gpu_pages_free(struct gpu *gpu, int pages, uint64_t bytes) {
     close(pages);
+    gpu->memory.n_pages--;
     gpu->memory.used -= bytes;
 }
 

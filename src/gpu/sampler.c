@@ -28,10 +28,32 @@ void gpu_read_traffic(const struct stats_mem *counters, uint64_t value[GPU_N_TRA
 #include "gpu/traffic.def"
 }
 
+/* Adds what SMs have counted for the sampler's launch by number of active lanes. */
+static void read_lanes(const struct gpu_sampler *sampler, uint64_t sum[EXEC_LANES + 1]) {
+    memset(sum, 0, (EXEC_LANES + 1) * sizeof *sum);
+    for (uint32_t i = 0; i < sampler->series->n_sms; i++) {
+        const uint64_t *lanes = sm_see(sampler->sm[i], sampler->grid).active_lanes;
+        for (int k = 0; k <= EXEC_LANES; k++)
+            sum[k] += lanes[k];
+    }
+}
+
+/* Reads the traffic of the memory, with the launch's share of what the SMs count. */
+static void read_traffic(const struct gpu_sampler *sampler, uint64_t value[GPU_N_TRAFFIC]) {
+    uint64_t all[GPU_N_TRAFFIC], own[GPU_N_TRAFFIC];
+    gpu_read_traffic(mem_counters(sampler->mem), value);
+    for (uint32_t i = 0; sampler->grid != SM_ALL_GRIDS && i < sampler->series->n_sms; i++) {
+        gpu_read_traffic(mem_sm_counters(sampler->mem, i), all);
+        gpu_read_traffic(sm_see(sampler->sm[i], sampler->grid).mem, own);
+        for (unsigned k = 0; k < GPU_N_TRAFFIC; k++)
+            value[k] -= all[k] - own[k];
+    }
+}
+
 static void read_cycles(const struct gpu_sampler *sampler, uint64_t cycle, uint64_t sum[1 + STATS_N_SM_STALLS]) {
     memset(sum, 0, (1 + STATS_N_SM_STALLS) * sizeof *sum);
     for (uint32_t i = 0; i < sampler->series->n_sms; i++)
-        sm_add_cycles(sampler->sm[i], cycle, sum);
+        sm_add_cycles(sampler->sm[i], sampler->grid, cycle, sum);
 }
 
 /* Adds each second row to the one before it. */
@@ -90,7 +112,7 @@ static void sample_course(struct gpu_sampler *sampler, uint64_t at, uint64_t cyc
     read_cycles(sampler, cycle, sum);
     for (unsigned i = 0; i < 1 + STATS_N_SM_STALLS; i++)
         series->sm_cycles[at][i] = since(sum[i], &sampler->sm_cycles[i]);
-    gpu_read_traffic(mem_counters(sampler->mem), traffic);
+    read_traffic(sampler, traffic);
     for (unsigned i = 0; i < GPU_N_TRAFFIC; i++) {
         series->traffic[at][i] = traffic[i] - sampler->traffic[i];
         sampler->traffic[i] = traffic[i];
@@ -105,29 +127,30 @@ static void sample_course(struct gpu_sampler *sampler, uint64_t at, uint64_t cyc
 static void take_sample(struct gpu_sampler *sampler, uint64_t cycle) {
     struct gpu_series *series = sampler->series;
     make_room(series);
-    uint64_t at = series->n_samples++, lanes[EXEC_LANES + 1] = {0};
+    uint64_t at = series->n_samples++, lanes[EXEC_LANES + 1];
     const uint64_t *busy;
     mem_channel_busy(sampler->mem, &busy);
-    for (uint32_t i = 0; i < series->n_sms; i++)
-        series->thread_instructions[at * series->n_sms + i] =
-            since(sm_counters(sampler->sm[i])->thread_instructions, &sampler->thread_instructions[i]);
     for (uint32_t i = 0; i < series->n_sms; i++) {
-        series->resident_blocks[at * series->n_sms + i] = sm_count_blocks(sampler->sm[i]);
-        series->resident_groups[at * series->n_sms + i] = sm_count_groups(sampler->sm[i]);
+        const struct sm_seen seen = sm_see(sampler->sm[i], sampler->grid);
+        series->thread_instructions[at * series->n_sms + i] =
+            since(seen.counters->thread_instructions, &sampler->thread_instructions[i]);
+        series->resident_blocks[at * series->n_sms + i] = seen.n_blocks;
+        series->resident_groups[at * series->n_sms + i] = seen.n_groups;
     }
     const struct stats_mem *counters = mem_counters(sampler->mem);
     series->row_accesses[at][0] = since(counters->row_hits, &sampler->row_hits);
     series->row_accesses[at][1] = since(counters->row_conflicts, &sampler->row_conflicts);
     for (uint32_t i = 0; i < series->n_channels; i++)
         series->channel_busy[at * series->n_channels + i] = since(busy[i], &sampler->channel_busy[i]);
-    gpu_add_active_lanes(sampler->sm, series->n_sms, lanes);
+    read_lanes(sampler, lanes);
     for (int i = 0; i <= EXEC_LANES; i++)
         series->active_lanes[at][i] = since(lanes[i], &sampler->active_lanes[i]);
     sample_course(sampler, at, cycle);
 }
 
 void gpu_sampler_start(struct gpu_sampler *sampler, struct gpu_series *series, struct sm *const *sm, uint32_t n_sms,
-                       const struct mem *mem, uint64_t cycle, uint64_t every_cycles, uint64_t most_samples) {
+                       uint32_t grid, const struct mem *mem, uint64_t cycle, uint64_t every_cycles,
+                       uint64_t most_samples) {
     const uint64_t *busy;
     const struct stats_mem *counters = mem_counters(mem);
     *series = (struct gpu_series){.every_cycles = every_cycles, .n_sms = n_sms};
@@ -135,6 +158,7 @@ void gpu_sampler_start(struct gpu_sampler *sampler, struct gpu_series *series, s
     *sampler = (struct gpu_sampler){
         .series = series,
         .sm = sm,
+        .grid = grid,
         .mem = mem,
         .next = cycle + every_cycles,
         .most_samples = most_samples & ~1ull,
@@ -144,12 +168,12 @@ void gpu_sampler_start(struct gpu_sampler *sampler, struct gpu_series *series, s
         .channel_busy = base_allocate(series->n_channels, sizeof(uint64_t)),
     };
     for (uint32_t i = 0; i < n_sms; i++)
-        sampler->thread_instructions[i] = sm_counters(sm[i])->thread_instructions;
+        sampler->thread_instructions[i] = sm_see(sm[i], grid).counters->thread_instructions;
     for (uint32_t i = 0; i < series->n_channels; i++)
         sampler->channel_busy[i] = busy[i];
-    gpu_add_active_lanes(sm, n_sms, sampler->active_lanes);
+    read_lanes(sampler, sampler->active_lanes);
     read_cycles(sampler, cycle, sampler->sm_cycles);
-    gpu_read_traffic(counters, sampler->traffic);
+    read_traffic(sampler, sampler->traffic);
 }
 
 void gpu_sampler_advance(struct gpu_sampler *sampler, uint64_t cycle) {

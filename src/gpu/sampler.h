@@ -8,6 +8,7 @@
 struct gpu_sampler {
     struct gpu_series *series;
     struct sm *const *sm;
+    uint32_t grid; /* its number on the SMs, if several run; SM_ALL_GRIDS: one */
     const struct mem *mem;
     uint64_t next;         /* cycle of the next sample */
     uint64_t most_samples; /* 0: no limit */
@@ -18,9 +19,12 @@ struct gpu_sampler {
     struct gpu_line_sampler *lines; /* NULL: not recorded */
 };
 
-/* A launch of `grid` begins after `cycle`. */
+/* A launch begins after `cycle`. `grid` is its number on the SMs, or SM_ALL_GRIDS if no other launch runs at the same
+ * time. Otherwise its samples contain the launch's own share of the SMs and their L1s, but the L2, the crossbar and
+ * DRAM as they are, for all launches together. */
 void gpu_sampler_start(struct gpu_sampler *sampler, struct gpu_series *series, struct sm *const *sm, uint32_t n_sms,
-                       const struct mem *mem, uint64_t cycle, uint64_t every_cycles, uint64_t most_samples);
+                       uint32_t grid, const struct mem *mem, uint64_t cycle, uint64_t every_cycles,
+                       uint64_t most_samples);
 /* Takes the samples that are due: everything up to `cycle` has happened. */
 void gpu_sampler_advance(struct gpu_sampler *sampler, uint64_t cycle);
 /* Takes the last sample, of the remaining cycles up to `cycle`. */

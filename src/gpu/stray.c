@@ -11,16 +11,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "exec/scattered.h"
 #include "gpu/internal.h"
 
 enum { PIECE_BYTES = 2 << 20 };
 
+/* Those of a launch that runs. */
+struct stray {
+    uint64_t grid_id;
+    uint64_t first;     /* the rank of the first, below */
+    char message[1024]; /* about the first */
+};
+
 struct gpu_strays {
     pthread_mutex_t lock;
-    uint64_t count, first; /* of this launch: how many, and the rank of the first, below */
-    uint64_t grid_id;      /* the launch of the first, if several run */
-    char message[1024];    /* about the first */
+    struct stray *stray;
+    uint32_t n;
 };
 
 struct gpu_strays *gpu_strays_new(void) {
@@ -34,6 +41,7 @@ void gpu_strays_free(struct gpu_strays *strays) {
     if (!strays)
         return;
     pthread_mutex_destroy(&strays->lock);
+    free(strays->stray);
     free(strays);
 }
 
@@ -45,7 +53,8 @@ static bool is_mapped(const struct gpu_memory *memory, uint64_t address) {
 }
 
 /* Describes the access as a fault would be, without leaving one. */
-static void describe(struct gpu *gpu, struct exec_context *cx, uint64_t address, uint32_t bytes, unsigned lane) {
+static void describe(const struct gpu *gpu, struct exec_context *cx, uint64_t address, uint32_t bytes, unsigned lane,
+                     struct stray *stray) {
     struct gpu_error error;
     struct exec_row *row = exec_row_at(cx, lane);
     struct exec_fault before = cx->fault;
@@ -55,7 +64,15 @@ static void describe(struct gpu *gpu, struct exec_context *cx, uint64_t address,
     memory->explain(memory->user, address, bytes, cx->fault.detail, sizeof cx->fault.detail);
     gpu_describe_fault(cx, row, (uint32_t)(cx->insn - cx->grid->program->code), &error);
     cx->fault = before;
-    snprintf(gpu->strays->message, sizeof gpu->strays->message, "%s", error.message);
+    snprintf(stray->message, sizeof stray->message, "%s", error.message);
+}
+
+/* Returns the entry of the launch, or NULL. */
+static struct stray *find(const struct gpu_strays *strays, uint64_t grid_id) {
+    for (uint32_t i = 0; i < strays->n; i++)
+        if (strays->stray[i].grid_id == grid_id)
+            return &strays->stray[i];
+    return NULL;
 }
 
 bool gpu_allows_stray(void *user, struct exec_context *cx, uint64_t address, uint32_t bytes, unsigned lane) {
@@ -68,24 +85,29 @@ bool gpu_allows_stray(void *user, struct exec_context *cx, uint64_t address, uin
     const struct exec_row *row = exec_row_at(cx, lane);
     uint64_t rank = ((uint64_t)row->block->index << 16 | row->index << 5) + exec_lane_at(cx, lane);
     pthread_mutex_lock(&strays->lock);
-    uint64_t grid_id = cx->grid->grid_id;
-    if (strays->count++ == 0 || rank < strays->first || (rank == strays->first && grid_id < strays->grid_id)) {
-        strays->first = rank;
-        strays->grid_id = grid_id;
-        describe(gpu, cx, address, bytes, lane);
+    struct stray *stray = find(strays, cx->grid->grid_id);
+    if (!stray) {
+        strays->stray = base_grow(strays->stray, strays->n + 1, sizeof *strays->stray);
+        stray = &strays->stray[strays->n++];
+        *stray = (struct stray){.grid_id = cx->grid->grid_id, .first = UINT64_MAX};
+    }
+    if (rank < stray->first) {
+        stray->first = rank;
+        describe(gpu, cx, address, bytes, lane, stray);
     }
     gpu->memory.has_strays = true;
     pthread_mutex_unlock(&strays->lock);
     return true;
 }
 
-void gpu_strays_report(struct gpu *gpu, struct gpu_kernel *kernel) {
+void gpu_strays_report(struct gpu *gpu, struct gpu_kernel *kernel, const struct exec_grid *grid) {
     struct gpu_strays *strays = gpu->strays;
-    if (!strays || !strays->count)
+    struct stray *stray = strays ? find(strays, grid->grid_id) : NULL;
+    if (!stray)
         return;
     if (!kernel->has_warned)
         fprintf(stderr, "heddle: warning: %s, which a GPU does not notice and --memcheck makes an error\n",
-                strays->message);
+                stray->message);
     kernel->has_warned = true;
-    strays->count = 0;
+    *stray = strays->stray[--strays->n];
 }

@@ -118,9 +118,7 @@ static void build(struct gpu_timed *timed) {
 }
 
 struct gpu_timed *gpu_timed_new(const struct gpu_config *config, char *error, size_t size) {
-    struct gpu_timed *timed = calloc(1, sizeof *timed);
-    if (!timed)
-        abort();
+    struct gpu_timed *timed = base_allocate_aligned(sizeof *timed);
     timed->machine = *config->machine;
     if (*config->scheduler)
         snprintf(timed->machine.scheduler, sizeof timed->machine.scheduler, "%s", config->scheduler);
@@ -374,7 +372,8 @@ static bool pull_block(void *user, uint32_t sm, uint64_t cycle) {
     struct gpu_run *run = timed->run;
     if (run->next_block == run->n_blocks)
         return false;
-    sm_start_block(timed->sm[sm], (uint32_t)run->next_block++, cycle);
+    uint64_t start = gpu_start_of_block(&timed->machine.launch, &run->next_start, run->first_cycle, cycle);
+    sm_start_block_at(timed->sm[sm], (uint32_t)run->next_block++, start, cycle);
     return true;
 }
 
@@ -506,23 +505,29 @@ static void begin(struct gpu_run *run, struct gpu_sampler *sampler, struct gpu_l
     gpu_add_active_lanes(timed->sm, timed->machine.sm.count, before->active_lanes);
     if (config->sample_cycles) {
         run->sampler = sampler;
-        gpu_sampler_start(sampler, &record->series, timed->sm, timed->machine.sm.count, timed->mem, run->first_cycle,
-                          config->sample_cycles, config->most_samples);
+        gpu_sampler_start(sampler, &record->series, timed->sm, timed->machine.sm.count, SM_ALL_GRIDS, timed->mem,
+                          run->first_cycle, config->sample_cycles, config->most_samples);
         if (run->grid->profile && run->grid->profile->line && !timed->trace)
             sampler->lines = gpu_line_sampler_new(run->grid, config->most_samples);
     }
     run->has_series = run->sampler || timed->trace;
-    if (timed->trace)
-        gpu_trace_begin(timed->trace, (uint32_t)(record - run->gpu->launch) + 1, run->gpu->stream, run->grid->program,
-                        timed->sm, timed->mem, run->first_cycle);
+    if (timed->trace) {
+        gpu_trace_begin(timed->trace, timed->sm, timed->mem, run->first_cycle);
+        gpu_trace_begin_launch(timed->trace, (uint32_t)(record - run->gpu->launch) + 1, run->gpu->stream, run->grid,
+                               run->first_cycle);
+    }
 }
 
 /* Returns false if the launch did not end by itself. */
 static bool run_blocks(struct gpu_run *run, const struct before *before) {
     struct gpu_timed *timed = run->timed;
     run->next_start = (double)(timed->cycle + timed->machine.launch.start_cycles);
+    if (run->window)
+        gpu_window_begin(run);
     fill(run);
     bool is_done = gpu_run_rounds(run);
+    if (run->n_finished < run->n_blocks) /* a window has ended */
+        return is_done;
     if (is_done)
         gpu_drain(timed, timed->cycle + drain_cycles(run, &before->counters));
     while (is_done && mem_host_idle(timed->mem) > timed->cycle) /* more writes may arrive meanwhile */
@@ -557,8 +562,10 @@ static void end(struct gpu_run *run, const struct before *before, struct gpu_lau
     end_grid(timed);
     if (run->sampler)
         gpu_sampler_end(run->sampler, timed->cycle);
-    if (timed->trace)
+    if (timed->trace) {
+        gpu_trace_end_launch(timed->trace, run->grid, timed->cycle);
         gpu_trace_end(timed->trace, timed->cycle);
+    }
     mem_flush_l1(timed->mem, timed->cycle);
     if (run->gpu->checkpoint && is_done) /* saves a memory system with nothing in flight */
         mem_advance(timed->mem, MEM_NEVER);
@@ -576,7 +583,7 @@ void gpu_begin_run(struct gpu_run *run) {
     gpu_progress_start(&run->progress);
     run->progress.first_instructions = gpu_count_instructions(timed);
     for (uint32_t i = 0; i < timed->machine.sm.count; i++)
-        sm_add_cycles(timed->sm[i], timed->cycle, run->progress.first_cycles);
+        sm_add_cycles(timed->sm[i], SM_ALL_GRIDS, timed->cycle, run->progress.first_cycles);
 }
 
 const struct sm_program *gpu_costs_of(struct gpu_timed *timed, struct gpu_kernel *kernel) {
@@ -587,7 +594,7 @@ const struct sm_program *gpu_costs_of(struct gpu_timed *timed, struct gpu_kernel
     return kernel->costs;
 }
 
-bool gpu_run_timed(struct gpu *gpu, struct gpu_kernel *kernel, const struct exec_grid *grid,
+bool gpu_run_timed(struct gpu *gpu, struct gpu_kernel *kernel, const struct exec_grid *grid, struct gpu_window *window,
                    struct gpu_launch_record *record, struct gpu_error *error) {
     struct gpu_timed *timed = gpu->timed;
     struct before before = {0};
@@ -599,6 +606,9 @@ bool gpu_run_timed(struct gpu *gpu, struct gpu_kernel *kernel, const struct exec
         .grid = grid,
         .error = error,
         .n_blocks = exec_shape_blocks(&grid->shape),
+        .next_block = window ? window->first_block : 0,
+        .n_finished = window ? window->first_block : 0,
+        .window = window,
         .first_cycle = timed->cycle,
         .most_cycles = timed->machine.limits.max_cycles ? timed->machine.limits.max_cycles : UINT64_MAX,
         .next_look = GPU_CHECK_EVERY,
@@ -615,10 +625,13 @@ bool gpu_run_timed(struct gpu *gpu, struct gpu_kernel *kernel, const struct exec
     }
     prepare(&run, costs, record->kernel);
     begin(&run, &sampler, record, &before);
-    bool is_done = run_blocks(&run, &before);
+    bool is_done = run_blocks(&run, &before), is_cut = is_done && run.n_finished < run.n_blocks;
     free(run.started);
     free(run.n_on_sm);
-    end(&run, &before, record, is_done);
+    if (!is_cut)
+        end(&run, &before, record, is_done);
+    if (window && is_done)
+        gpu_window_measure(&run, is_cut ? NULL : &record->counters);
     if (!is_done)
         gpu_renew(timed);
     return is_done;

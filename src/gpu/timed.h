@@ -32,8 +32,10 @@ uint64_t gpu_timed_ns(const struct gpu_timed *timed); /* simulated time since th
 bool gpu_timed_runs_clusters(const struct gpu_timed *timed, const char *kernel, struct gpu_error *error);
 /* Returns false, with the error set, if the divergence model refuses the program. */
 bool gpu_timed_accepts(const struct gpu_timed *timed, const struct exec_program *program, struct gpu_error *error);
-/* Fills the record's counters, histogram and series. */
-bool gpu_run_timed(struct gpu *gpu, struct gpu_kernel *kernel, const struct exec_grid *grid,
+/* Fills the record's counters, histogram and series. With a window only its blocks run and only its sections are
+ * measured; the machine can run no other launch afterwards. */
+struct gpu_window;
+bool gpu_run_timed(struct gpu *gpu, struct gpu_kernel *kernel, const struct exec_grid *grid, struct gpu_window *window,
                    struct gpu_launch_record *record, struct gpu_error *error);
 
 /* warm.c: without time, lets an access of block number `block`, or the code of a kernel, pass through the caches. */

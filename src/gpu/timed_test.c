@@ -177,6 +177,23 @@ static void a_launch_and_each_block_take_time(void **state) {
     assert_int_equal(cycles_of(slow_blocks, "ret;", 8, 32), all + 7 * 50);
 }
 
+/* Three blocks of one warp on an SM with one slot: a launch, and two blocks that take the place of another. Models that
+ * start blocks themselves (odgs) pay the same. */
+static void blocks_take_the_same_time_under_every_model(void **state) {
+    (void)state;
+    static const char *const models[] = {"stack", "odgs", "odgs:local=dwf", "odgs:local=tbc"};
+    for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
+        char model[64];
+        snprintf(model, sizeof model, "divergence=%s", models[i]);
+        const char *settings[] = {model, "sm.threads=32", "sm.threads_per_block=32", NULL, NULL, NULL};
+        uint64_t at_once = run_on(settings, "lrr", "ret;", 3, 32).cycles;
+        settings[3] = "launch.start_cycles=1000";
+        assert_int_equal(run_on(settings, "lrr", "ret;", 3, 32).cycles, at_once + 1000);
+        settings[4] = "launch.turn_cycles=100";
+        assert_int_equal(run_on(settings, "lrr", "ret;", 3, 32).cycles, at_once + 1000 + 2 * 100);
+    }
+}
+
 /* Of three SMs the first has a block that ends at once, the second one whose additions take 9 cycles each, and the
  * third has none. */
 static void cycles_without_a_group_are_told_apart(void **state) {
@@ -391,6 +408,7 @@ static void copies_of_the_host_are_in_a_warm_l2(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_launch_and_each_block_take_time),
+        cmocka_unit_test(blocks_take_the_same_time_under_every_model),
         cmocka_unit_test(cycles_without_a_group_are_told_apart),
         cmocka_unit_test(the_end_of_a_launch_waits_for_its_accesses),
         cmocka_unit_test(paths_that_meet_take_time),

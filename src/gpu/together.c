@@ -21,6 +21,7 @@
 
 #include "base/memory.h"
 #include "config/config.h"
+#include "exec/profile.h"
 #include "gpu/engine.h"
 #include "gpu/queue.h"
 #include "gpu/timeline.h"
@@ -38,9 +39,11 @@ struct gpu_part {
     uint64_t end_cycle;    /* the first after it */
     double next_start;
     bool has_ended;
-    struct stats_mem memory; /* its part of the L2 and DRAM */
-    uint64_t traffic;        /* accesses that left the SMs, when memory was last divided */
-    struct gpu_part *next;   /* of all */
+    struct stats_mem memory;    /* its part of the L2 and DRAM */
+    uint64_t traffic;           /* accesses that left the SMs, when memory was last divided */
+    struct gpu_sampler sampler; /* without a series: none */
+    struct gpu_series series;
+    struct gpu_part *next; /* of all */
 };
 
 struct gpu_together {
@@ -135,6 +138,37 @@ static void put_in_order(struct gpu_together *together, struct gpu_part *part) {
     together->order[at] = part;
 }
 
+/* --- observers --- */
+
+/* Begins to observe a launch that the SMs know. */
+static void observe(struct gpu_run *run, struct gpu_part *part) {
+    const struct gpu_timed *timed = run->timed;
+    const struct gpu_config *config = &run->gpu->config;
+    if (config->sample_cycles)
+        gpu_sampler_start(&part->sampler, &part->series, timed->sm, timed->machine.sm.count, part->k, timed->mem,
+                          part->first_cycle, config->sample_cycles, config->most_samples);
+    if (config->sample_cycles && part->grid.profile && part->grid.profile->line && !timed->trace)
+        part->sampler.lines = gpu_line_sampler_new(&part->grid, config->most_samples);
+    if (timed->trace)
+        gpu_trace_begin_launch(timed->trace, part->number + 1, part->task->launch.stream, &part->grid,
+                               part->first_cycle);
+}
+
+static void end_observation(struct gpu_run *run, struct gpu_part *part, uint64_t cycle) {
+    struct gpu_timed *timed = run->timed;
+    if (part->sampler.series)
+        gpu_sampler_end(&part->sampler, cycle);
+    run->gpu->launch[part->number].series = part->series;
+    if (timed->trace)
+        gpu_trace_end_launch(timed->trace, &part->grid, part->end_cycle);
+}
+
+void gpu_sample_parts(struct gpu_run *run, uint64_t cycle) {
+    for (uint32_t i = 0; i < run->together->n_on; i++)
+        if (run->together->order[i]->sampler.series)
+            gpu_sampler_advance(&run->together->order[i]->sampler, cycle);
+}
+
 /* Makes the launch a part of the run. Its blocks may start from now on. */
 static struct gpu_part *add_part(struct gpu_run *run, struct gpu_task *task, uint64_t first, uint64_t cycle) {
     struct gpu_together *together = run->together;
@@ -162,10 +196,11 @@ static struct gpu_part *add_part(struct gpu_run *run, struct gpu_task *task, uin
 }
 
 static void join(struct gpu_run *run, struct gpu_task *task, uint64_t first, uint64_t cycle) {
-    const struct gpu_part *part = add_part(run, task, first, cycle);
+    struct gpu_part *part = add_part(run, task, first, cycle);
     const struct sm_program *costs = gpu_costs_of(run->timed, task->launch.kernel);
     for (uint32_t i = 0; i < run->timed->machine.sm.count; i++)
-        sm_join_grid(run->timed->sm[i], part->k, &part->grid, costs);
+        sm_join_grid(run->timed->sm[i], part->k, &part->grid, costs, cycle);
+    observe(run, part);
 }
 
 /* Sets the end of a launch whose blocks have all ended: when the memory it has written is up to date. */
@@ -206,8 +241,9 @@ static void leave(struct gpu_run *run, struct gpu_part *part, uint64_t cycle) {
     uint32_t at = 0;
     run->grid = &part->grid;
     for (uint32_t i = 0; i < timed->machine.sm.count; i++)
-        sm_show_grid(timed->sm[i], part->k);
+        sm_show_grid(timed->sm[i], part->k, cycle);
     gpu_find_hot_lines(run, record);
+    end_observation(run, part, cycle);
     for (uint32_t i = 0; i < timed->machine.sm.count; i++)
         sm_leave_grid(timed->sm[i], part->k, cycle, &record->counters, record->active_lanes);
     stats_add_mem(&record->counters, &part->memory);
@@ -360,6 +396,9 @@ static void prepare(struct gpu_run *run, struct gpu_part *part) {
     }
     mem_resize_l1(timed->mem, config_l1_bytes(&timed->machine, shared));
     run->together->shown = partitions_of(timed);
+    if (timed->trace)
+        gpu_trace_begin(timed->trace, timed->sm, timed->mem, run->first_cycle);
+    observe(run, part);
 }
 
 /* Ends the launches that are still on the machine: the last ones, or all if one has failed. */
@@ -386,6 +425,8 @@ static void end(struct gpu_run *run, bool is_done) {
         sm_end_grid(timed->sm[i]);
         timed->unit[i].wake = SM_NEVER;
     }
+    if (timed->trace)
+        gpu_trace_end(timed->trace, timed->cycle);
     for (struct gpu_part *part = together->all, *next; part; part = next) {
         next = part->next;
         free(part);
@@ -398,6 +439,7 @@ bool gpu_run_together(struct gpu *gpu, struct gpu_task *first, struct gpu_error 
     struct gpu_timed *timed = gpu->timed;
     const struct gpu_work work = {.kind = GPU_WORK_KERNEL, .share = gpu_share_of(gpu, &first->launch)};
     struct gpu_together *together = base_allocate(1, sizeof *together);
+    bool is_observed = timed->trace || gpu->config.records_lines;
     struct gpu_run run = {
         .gpu = gpu,
         .timed = timed,
@@ -405,7 +447,9 @@ bool gpu_run_together(struct gpu *gpu, struct gpu_task *first, struct gpu_error 
         .first_cycle = timed->cycle,
         .most_cycles = timed->machine.limits.max_cycles ? timed->machine.limits.max_cycles : UINT64_MAX,
         .next_look = GPU_CHECK_EVERY,
-        .is_watched = gpu->config.check_every,
+        .has_series = gpu->config.sample_cycles || timed->trace,
+        .is_observed = is_observed,
+        .is_watched = is_observed || gpu->config.check_every,
         .together = together,
     };
     uint32_t most = timed->machine.launch.concurrent;

@@ -7,10 +7,12 @@
 #include <cmocka.h>
 
 #include "config/config.h"
+#include "divergence/divergence.h"
 #include "gpu/gpu.h"
 
 /* compute: a loop without memory. read: reads 64 KB with every block. wait: until the word at flag is 1, then stores 7
- * behind it. set: sets the flag. stamp: stores the time of each block's start. bad: accesses address 16. */
+ * behind it. set: sets the flag. stamp: stores the time of each block's start. bad: accesses address 16. paths, turns:
+ * each thread takes other branches, and stores a sum. */
 static const char text[] =
     ".version 7.0\n.target sm_70\n.address_size 64\n"
     ".visible .entry compute(.param .u64 p) {\n.reg .b32 %r<4>; .reg .pred %p<2>;\nmov.u32 %r1, 400;\n"
@@ -30,7 +32,20 @@ static const char text[] =
     "mov.u64 %d3, %clock64; st.global.u64 [%d1], %d3; mov.u32 %r2, 300;\n"
     "again: sub.u32 %r2, %r2, 1; setp.ne.u32 %p1, %r2, 0; @%p1 bra again; ret;\n}\n"
     ".visible .entry bad(.param .u64 p) {\n.reg .b32 %r<4>; .reg .b64 %d<2>;\n"
-    "mov.u64 %d1, 16; ld.global.u32 %r1, [%d1]; st.global.u32 [%d1], %r1; ret;\n}\n";
+    "mov.u64 %d1, 16; ld.global.u32 %r1, [%d1]; st.global.u32 [%d1], %r1; ret;\n}\n"
+    ".visible .entry paths(.param .u64 p) {\n.reg .b32 %r<8>; .reg .b64 %d<4>; .reg .pred %p<3>;\n"
+    "ld.param.u64 %d1, [p]; mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mov.u32 %r6, %ntid.x;\n"
+    "mad.lo.u32 %r1, %r2, %r6, %r1; mul.wide.u32 %d2, %r1, 4; add.u64 %d1, %d1, %d2;\n"
+    "rem.u32 %r3, %r1, 37; mov.u32 %r4, 0;\n"
+    "again: setp.eq.u32 %p1, %r3, 0; @%p1 bra done; and.b32 %r5, %r3, 1; setp.eq.u32 %p2, %r5, 0; @%p2 bra even;\n"
+    "mad.lo.u32 %r4, %r3, 3, %r4; bra next;\neven: xor.b32 %r4, %r4, %r3;\nnext: sub.u32 %r3, %r3, 1; bra again;\n"
+    "done: bar.sync 0; st.global.u32 [%d1], %r4; ret;\n}\n"
+    ".visible .entry turns(.param .u64 p) {\n.reg .b32 %r<8>; .reg .b64 %d<4>; .reg .pred %p<3>;\n"
+    "ld.param.u64 %d1, [p]; mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mov.u32 %r6, %ntid.x;\n"
+    "mad.lo.u32 %r1, %r2, %r6, %r1; mul.wide.u32 %d2, %r1, 4; add.u64 %d1, %d1, %d2; and.b32 %r3, %r1, 15;\n"
+    "mov.u32 %r4, 5; ld.global.u32 %r7, [%d1];\n"
+    "again: mad.lo.u32 %r4, %r4, 7, %r3; add.u32 %r7, %r7, %r7; sub.u32 %r3, %r3, 1; setp.ge.s32 %p1, %r3, 0;\n"
+    "@%p1 bra again; add.u32 %r4, %r4, %r7; st.global.u32 [%d1], %r4; ret;\n}\n";
 
 enum { SMS = 2, BUFFER = 1 << 20 };
 
@@ -373,25 +388,68 @@ static void results_do_not_depend_on_host_threads(void **state) {
     }
 }
 
+static uint32_t paths_of(uint32_t i) {
+    uint32_t sum = 0;
+    for (uint32_t n = i % 37; n; n--)
+        sum = n & 1 ? sum + 3 * n : sum ^ n;
+    return sum;
+}
+
+static uint32_t turns_of(uint32_t i) {
+    uint32_t sum = 5;
+    for (int n = (int)(i & 15); n >= 0; n--)
+        sum = sum * 7 + (uint32_t)n;
+    return sum;
+}
+
+/* Two programs of different length diverge beside each other, and a third one waits for memory. */
+static void expect_right_branches(const char *setting) {
+    enum { BLOCKS = 9, THREADS = 128, OTHER_BLOCKS = 11, OTHER_THREADS = 96 };
+    struct device device;
+    open_device(&device, true, 1, setting);
+    for (int round = 0; round < 2; round++) {
+        add(&device, "paths", BLOCKS, THREADS, 0, 0, 0);
+        add(&device, "turns", OTHER_BLOCKS, OTHER_THREADS, BUFFER / 4, 0, 0);
+        add(&device, "read", 2, 64, BUFFER / 2, 0, 0);
+        run(&device);
+        gpu_forget_tasks(device.gpu);
+        const uint32_t *word = (const uint32_t *)(void *)gpu_host(device.gpu, device.buffer, BUFFER);
+        for (uint32_t i = 0; i < BLOCKS * THREADS; i++)
+            if (word[i] != paths_of(i))
+                fail_msg("%s: thread %u of 'paths' stores %u", setting, i, word[i]);
+        for (uint32_t i = 0; i < OTHER_BLOCKS * OTHER_THREADS && !round; i++)
+            if (word[BUFFER / 16 + i] != turns_of(i))
+                fail_msg("%s: thread %u of 'turns' stores %u", setting, i, word[BUFFER / 16 + i]);
+    }
+    close_device(&device);
+}
+
 /* With launch.concurrent=1, and under models whose groups have threads of several blocks. */
 static void some_devices_run_one_launch_at_a_time(void **state) {
     (void)state;
     struct device device;
-    static const char *const settings[] = {"launch.concurrent=1", "link.present=false", "divergence=dwf",
-                                           "divergence=lwm"};
+    static const char *const settings[] = {"launch.concurrent=1", "link.present=false"};
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
         open_device(&device, true, 1, settings[i]);
         assert_false(gpu_runs_together(device.gpu));
         close_device(&device);
     }
-    static const char *const models[] = {"divergence=stack", "divergence=barriers", "divergence=multi-pc"};
-    for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
-        open_device(&device, true, 1, models[i]);
-        assert_true(gpu_runs_together(device.gpu));
-        add(&device, "wait", 1, 32, 0, 0, 0);
-        add(&device, "set", 1, 1, 0, 0, 0);
-        run(&device);
+    size_t n;
+    const struct divergence_ops *const *model = divergence_list(&n);
+    for (size_t i = 0; i < n; i++) {
+        char setting[64];
+        snprintf(setting, sizeof setting, "divergence=%s", model[i]->name);
+        open_device(&device, true, 1, setting);
+        assert_int_equal(gpu_runs_together(device.gpu), model[i]->shares_sms);
+        assert_int_equal(gpu_why_apart(device.gpu) == NULL, model[i]->shares_sms);
+        if (model[i]->shares_sms) {
+            add(&device, "wait", 1, 32, 0, 0, 0);
+            add(&device, "set", 1, 1, 0, 0, 0);
+            run(&device);
+        }
         close_device(&device);
+        if (model[i]->shares_sms)
+            expect_right_branches(setting);
     }
 }
 

@@ -40,24 +40,32 @@ struct traced_stream {
     uint64_t end; /* of the last work in its row */
 };
 
+/* A launch that runs. Several may run at the same time. */
+struct traced_launch {
+    const struct exec_grid *grid;
+    uint32_t number, stream; /* number: from 1 */
+    uint64_t first_cycle;
+};
+
 struct gpu_trace {
     struct gpu_trace_config config;
     struct sm_observer observer;
     struct stats_trace *file;
     uint32_t n_sms, n_channels;
-    uint32_t launch; /* its number, from 1 */
-    const struct exec_program *program;
+    struct traced_launch *launch;
+    uint32_t n_launches;
+    uint64_t *row_end; /* of the last launch in each row of launches */
+    uint32_t n_rows;
     struct sm *const *sm;
     const struct mem *mem;
     uint64_t shift; /* of the machine's cycles, to the launch's place on the device's timeline */
-    uint64_t first_cycle, next_count;
+    uint64_t next_count;
     uint64_t n_numbers;  /* of accesses and arrows */
     uint64_t last_begun; /* the cycle in which the last span that was written begins */
     struct traced_sm *traced;
     struct counted *channel;
     struct counted traffic[GPU_N_TRAFFIC];
     uint64_t last_traffic[GPU_N_TRAFFIC];
-    uint32_t launch_stream;
     uint32_t every_sm;             /* shown are SMs first_sm + k * every_sm */
     uint32_t every_window;         /* shown is one in so many windows */
     uint32_t said_sm, said_window; /* the same when the user was told */
@@ -155,18 +163,17 @@ static uint32_t chip(struct gpu_trace *trace) {
     if (!trace->is_chip_named) {
         trace->is_chip_named = true;
         stats_trace_name_process(trace->file, process_of(trace->n_sms), "chip");
-        stats_trace_name_thread(trace->file, (struct stats_track){process_of(trace->n_sms), 1}, "launches");
     }
     return process_of(trace->n_sms);
 }
 
-static uint32_t line_at(const struct gpu_trace *trace, uint32_t pc) {
-    const struct ptx_instruction *insn = trace->program->source[pc];
+static uint32_t line_at(const struct exec_program *program, uint32_t pc) {
+    const struct ptx_instruction *insn = program->source[pc];
     return insn ? insn->at.line : 0;
 }
 
-static const char *name_at(const struct gpu_trace *trace, uint32_t pc, char *buffer, size_t size) {
-    const struct ptx_instruction *insn = trace->program->source[pc];
+static const char *name_at(const struct exec_program *program, uint32_t pc, char *buffer, size_t size) {
+    const struct ptx_instruction *insn = program->source[pc];
     return insn ? ptx_instruction_name(insn, buffer, size) : "ret";
 }
 
@@ -174,14 +181,15 @@ static const char *name_at(const struct gpu_trace *trace, uint32_t pc, char *buf
 
 static void on_span(void *user, const struct sm_span *span) {
     struct gpu_trace *trace = user;
+    const struct exec_program *program = span->grid->program;
     uint64_t first = span->first_cycle + trace->shift, n_cycles = span->n_cycles;
     char buffer[96];
     make_room(trace);
     if (!has_sm(trace, span->sm) || !clip(trace, &first, &n_cycles) || !has_window(trace, first))
         return;
     bool issues = span->activity == SM_ISSUES;
-    struct stats_argument arguments[6] = {{"line", line_at(trace, span->pc)}};
-    struct gpu_place place = gpu_place_at(trace->program, span->pc);
+    struct stats_argument arguments[6] = {{"line", line_at(program, span->pc)}};
+    struct gpu_place place = gpu_place_at(program, span->pc);
     unsigned n = 1;
     if (place.file)
         arguments[n++] = (struct stats_argument){"cuda_line", place.line};
@@ -191,7 +199,7 @@ static void on_span(void *user, const struct sm_span *span) {
     }
     if (issues)
         arguments[n++] = (struct stats_argument){"lanes", span->n_lanes};
-    const char *name = issues ? name_at(trace, span->pc, buffer, sizeof buffer) : activity_names[span->activity];
+    const char *name = issues ? name_at(program, span->pc, buffer, sizeof buffer) : activity_names[span->activity];
     stats_trace_span(trace->file, track_of(trace, span->sm, span->slot), name, first, n_cycles, arguments);
     if (!stats_trace_is_full(trace->file) && first > trace->last_begun)
         trace->last_begun = first;
@@ -199,18 +207,26 @@ static void on_span(void *user, const struct sm_span *span) {
 
 static void on_access(void *user, const struct sm_access_span *access) {
     struct gpu_trace *trace = user;
+    const struct exec_program *program = access->grid->program;
     uint64_t first = access->first_cycle + trace->shift, n_cycles = access->n_cycles;
     char buffer[96];
     make_room(trace);
     if (!has_sm(trace, access->sm) || !clip(trace, &first, &n_cycles) || !has_window(trace, first))
         return;
-    struct gpu_place place = gpu_place_at(trace->program, access->pc);
+    struct gpu_place place = gpu_place_at(program, access->pc);
     const struct stats_argument arguments[] = {
-        {"slot", access->slot},       {"line", line_at(trace, access->pc)},          {"requests", access->n_requests},
+        {"slot", access->slot},       {"line", line_at(program, access->pc)},        {"requests", access->n_requests},
         {"misses", access->n_misses}, {place.file ? "cuda_line" : NULL, place.line}, {NULL, 0}};
     name_sm(trace, access->sm);
     stats_trace_overlapping_span(trace->file, process_of(access->sm), ++trace->n_numbers, "memory",
-                                 name_at(trace, access->pc, buffer, sizeof buffer), first, n_cycles, arguments);
+                                 name_at(program, access->pc, buffer, sizeof buffer), first, n_cycles, arguments);
+}
+
+static struct traced_launch *launch_of(const struct gpu_trace *trace, const struct exec_grid *grid) {
+    struct traced_launch *launch = trace->launch;
+    while (launch->grid != grid)
+        launch++;
+    return launch;
 }
 
 static void on_block(void *user, const struct sm_block_span *block) {
@@ -220,7 +236,8 @@ static void on_block(void *user, const struct sm_block_span *block) {
     make_room(trace);
     if (!has_sm(trace, block->sm) || !clip(trace, &first, &n_cycles) || !has_window(trace, first))
         return;
-    const struct stats_argument arguments[] = {{"block", block->block}, {"launch", trace->launch}, {NULL, 0}};
+    const struct stats_argument arguments[] = {
+        {"block", block->block}, {"launch", launch_of(trace, block->grid)->number}, {NULL, 0}};
     snprintf(name, sizeof name, "block %u", block->block);
     name_sm(trace, block->sm);
     stats_trace_overlapping_span(trace->file, process_of(block->sm), ++trace->n_numbers, "blocks", name, first,
@@ -294,17 +311,12 @@ void gpu_trace_advance(struct gpu_trace *trace, uint64_t cycle) {
 
 /* ---- Launches ---------------------------------------------------------------------------------------------------- */
 
-void gpu_trace_begin(struct gpu_trace *trace, uint32_t number, uint32_t stream, const struct exec_program *program,
-                     struct sm *const *sm, const struct mem *mem, uint64_t cycle) {
+void gpu_trace_begin(struct gpu_trace *trace, struct sm *const *sm, const struct mem *mem, uint64_t cycle) {
     const uint64_t *busy;
     uint32_t n_channels = mem_channel_busy(mem, &busy);
-    trace->launch = number;
-    trace->launch_stream = stream;
     gpu_read_traffic(mem_counters(mem), trace->last_traffic);
-    trace->program = program;
     trace->sm = sm;
     trace->mem = mem;
-    trace->first_cycle = cycle + trace->shift + 1;
     trace->next_count = cycle + trace->shift + COUNT_EVERY;
     if (!trace->channel) {
         trace->n_channels = n_channels;
@@ -312,6 +324,41 @@ void gpu_trace_begin(struct gpu_trace *trace, uint32_t number, uint32_t stream, 
     }
     for (uint32_t i = 0; i < trace->n_sms; i++)
         trace->traced[i].n_instructions = sm_counters(sm[i])->thread_instructions;
+}
+
+void gpu_trace_begin_launch(struct gpu_trace *trace, uint32_t number, uint32_t stream, const struct exec_grid *grid,
+                            uint64_t cycle) {
+    trace->launch = base_grow(trace->launch, trace->n_launches + 1, sizeof *trace->launch);
+    trace->launch[trace->n_launches++] = (struct traced_launch){grid, number, stream, cycle + trace->shift + 1};
+}
+
+/* Returns a row of the chip in which no launch lies after cycle `first`. Spans of one row do not overlap. */
+static struct stats_track row_for(struct gpu_trace *trace, uint64_t first, uint64_t end) {
+    struct stats_track track = {chip(trace), 1};
+    char name[40] = "launches";
+    uint32_t row = 0;
+    while (row < trace->n_rows && trace->row_end[row] > first)
+        row++;
+    track.thread += row;
+    if (row == trace->n_rows) {
+        trace->row_end = base_grow(trace->row_end, ++trace->n_rows, sizeof *trace->row_end);
+        if (row)
+            snprintf(name, sizeof name, "launches beside others %u", row);
+        stats_trace_name_thread(trace->file, track, name);
+    }
+    trace->row_end[row] = end;
+    return track;
+}
+
+void gpu_trace_end_launch(struct gpu_trace *trace, const struct exec_grid *grid, uint64_t cycle) {
+    struct traced_launch *launch = launch_of(trace, grid);
+    uint64_t first = launch->first_cycle, n_cycles = cycle + trace->shift + 1 - first;
+    const struct stats_argument arguments[] = {{"launch", launch->number}, {"stream", launch->stream}, {NULL, 0}};
+    struct stats_track track = row_for(trace, first, first + n_cycles);
+    make_room(trace);
+    if (clip(trace, &first, &n_cycles))
+        stats_trace_span(trace->file, track, grid->program->name, first, n_cycles, arguments);
+    *launch = trace->launch[--trace->n_launches];
 }
 
 static void say_what_is_left_out(struct gpu_trace *trace) {
@@ -326,13 +373,8 @@ static void say_what_is_left_out(struct gpu_trace *trace) {
 }
 
 void gpu_trace_end(struct gpu_trace *trace, uint64_t cycle) {
-    uint64_t first = trace->first_cycle, n_cycles = cycle + trace->shift + 1 - first;
     gpu_trace_advance(trace, cycle);
-    const struct stats_argument arguments[] = {{"launch", trace->launch}, {"stream", trace->launch_stream}, {NULL, 0}};
     make_room(trace);
-    if (clip(trace, &first, &n_cycles))
-        stats_trace_span(trace->file, (struct stats_track){chip(trace), 1}, trace->program->name, first, n_cycles,
-                         arguments);
     if (!stats_trace_flush(trace->file) && !trace->is_failure_said) {
         fprintf(stderr, "heddle: cannot write '%s': %s\n", trace->config.path, strerror(errno));
         trace->is_failure_said = true;
@@ -418,6 +460,8 @@ void gpu_trace_free(struct gpu_trace *trace) {
     free(trace->traced);
     free(trace->channel);
     free(trace->stream);
+    free(trace->launch);
+    free(trace->row_end);
     free(trace);
 }
 

@@ -23,11 +23,14 @@ void mem_cache_init(struct mem_cache *cache, struct base_arena *arena, uint64_t 
 
 uint32_t mem_cache_victim(const struct mem_cache *cache, uint64_t line) {
     uint32_t first = mem_cache_set(cache, line) * cache->ways, best = MEM_NONE;
+    uint64_t oldest = UINT64_MAX;
     for (uint32_t slot = first; slot < first + cache->ways; slot++) {
         if (cache->lines[slot] == MEM_NO_LINE)
             return slot;
-        if (!cache->is_pinned[slot] && (best == MEM_NONE || cache->used[slot] < cache->used[best]))
+        if (cache->used[slot] < oldest && !cache->is_pinned[slot]) {
+            oldest = cache->used[slot];
             best = slot;
+        }
     }
     return best;
 }

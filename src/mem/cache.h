@@ -38,10 +38,10 @@ static inline uint32_t mem_cache_set(const struct mem_cache *cache, uint64_t lin
 
 /* Returns the slot that holds the line, or MEM_NONE. */
 static inline uint32_t mem_cache_find(const struct mem_cache *cache, uint64_t line) {
-    uint32_t first = mem_cache_set(cache, line) * cache->ways;
-    for (uint32_t slot = first; slot < first + cache->ways; slot++)
-        if (cache->lines[slot] == line)
-            return slot;
+    const uint64_t *at = &cache->lines[mem_cache_set(cache, line) * cache->ways], *end = at + cache->ways;
+    for (; at < end; at++)
+        if (*at == line)
+            return (uint32_t)(at - cache->lines);
     return MEM_NONE;
 }
 

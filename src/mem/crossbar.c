@@ -61,7 +61,7 @@ static uint64_t depart(struct mem *mem, struct mem_link *link, struct mem_messag
 static void deliver(const struct mem *mem, struct mem_outbox *outbox, uint32_t receiver, struct mem_events *events,
                     uint64_t cycle, enum mem_event_kind kind, const struct mem_message *message) {
     if (mem->has_mail)
-        mem_outbox_add(outbox, mem->side, receiver, cycle, kind, message);
+        mem_outbox_add(outbox, mem->round, receiver, cycle, kind, message);
     else
         mem_events_add(events, cycle, MEM_PHASE_PACKETS, kind, message);
 }
@@ -69,8 +69,8 @@ static void deliver(const struct mem *mem, struct mem_outbox *outbox, uint32_t r
 void mem_crossbar_to_bank(struct mem *mem, struct mem_sm *sm, struct mem_message *message, uint64_t cycle) {
     sm->counters.crossbar_bytes += packet_bytes(message);
     uint64_t head = depart(mem, &sm->out, message, cycle);
-    struct mem_partition *partition = mem->banks[message->unit].partition;
-    deliver(mem, &sm->outbox, partition->id, &partition->events, head, MEM_EVENT_BANK_ARRIVE, message);
+    uint32_t partition = message->unit % mem->n_partitions; /* the bank knows it too, but others write to the bank */
+    deliver(mem, &sm->outbox, partition, &mem->partitions[partition].events, head, MEM_EVENT_BANK_ARRIVE, message);
 }
 
 void mem_crossbar_at_bank(struct mem *mem, const struct mem_message *message, uint64_t cycle) {
@@ -92,11 +92,12 @@ void mem_crossbar_to_sm(struct mem *mem, struct mem_message *message, uint64_t c
  * packet. */
 void mem_crossbar_at_sm(struct mem *mem, const struct mem_message *message, uint64_t cycle) {
     struct mem_sm *sm = &mem->sms[message->sm];
-    uint64_t tail = arrive(&sm->in, message, cycle);
+    bool is_bulk = message->type == MEM_MSG_DATA && message->flags & MEM_FLAG_BULK;
+    uint64_t tail = arrive(is_bulk ? &sm->bulk_in : &sm->in, message, cycle);
     if (tail == cycle)
         mem_l1_receive(mem, sm, message, cycle);
     else
-        mem_events_add(&sm->events, tail, MEM_PHASE_OWN, MEM_EVENT_SM_DELIVER, message);
+        mem_events_add_tail(&sm->events, tail, message);
 }
 
 /* Credits have the crossing latency of packets, but take no bandwidth. */

@@ -33,6 +33,7 @@ void mem_events_init(struct mem_events *events, struct base_arena *arena, uint32
 void mem_events_free(struct mem_events *events) {
     free(events->pool);
     free(events->heap);
+    free(events->tails);
 }
 
 static uint16_t sender_of(const struct mem_events *events, uint32_t id) {
@@ -42,7 +43,8 @@ static uint16_t sender_of(const struct mem_events *events, uint32_t id) {
 
 /* Inserts a packet after the last one of the same or a lower sender. Senders mostly run in ascending order, so that is
  * usually the end of the list. */
-static void insert_by_sender(struct mem_events *events, struct mem_event_list *list, uint32_t id) {
+static __attribute__((noinline)) void insert_by_sender(struct mem_events *events, struct mem_event_list *list,
+                                                       uint32_t id) {
     struct mem_event *pool = events->pool;
     uint16_t sender = sender_of(events, id);
     uint32_t before = MEM_NONE, after = list->head;
@@ -57,7 +59,7 @@ static void insert_by_sender(struct mem_events *events, struct mem_event_list *l
         pool[before].next = id;
 }
 
-static void insert_on_wheel(struct mem_events *events, uint64_t cycle, enum mem_event_phase phase, uint32_t id) {
+static inline void insert_on_wheel(struct mem_events *events, uint64_t cycle, enum mem_event_phase phase, uint32_t id) {
     uint32_t slot = (uint32_t)cycle & (events->n_slots - 1);
     struct mem_event_list *list = &events->slots[slot][phase];
     events->occupied[slot / 64] |= UINT64_C(1) << slot % 64;
@@ -109,21 +111,67 @@ static void remove_first_of_heap(struct mem_events *events) {
     events->heap[place] = last;
 }
 
-void mem_events_add(struct mem_events *events, uint64_t cycle, enum mem_event_phase phase, enum mem_event_kind kind,
-                    const struct mem_message *message) {
+/* Takes a free place of the pool, which must have one, and puts the event there. */
+static inline uint32_t put_in_pool(struct mem_events *events, enum mem_event_kind kind,
+                                   const struct mem_message *message) {
+    uint32_t id = events->free;
+    struct mem_event *event = &events->pool[id];
+    events->free = event->next;
+    __builtin_prefetch(&events->pool[event->next], 1); /* the next one to be added */
+    events->n_used++;
+    event->message = *message;
+    event->kind = (uint8_t)kind;
+    return id;
+}
+
+/* Adds an event that lies beyond the wheel, or for which the pool has no place. */
+static __attribute__((noinline)) void add_with_growth(struct mem_events *events, uint64_t cycle,
+                                                      enum mem_event_phase phase, enum mem_event_kind kind,
+                                                      const struct mem_message *message) {
     assert(cycle >= events->base && "an event in the past");
     if (events->free == MEM_NONE)
         grow_pool(events);
-    uint32_t id = events->free;
-    events->free = events->pool[id].next;
-    __builtin_prefetch(&events->pool[events->free], 1); /* the next one to be added */
-    events->n_used++;
-    events->pool[id].message = *message;
-    events->pool[id].kind = (uint8_t)kind;
+    uint32_t id = put_in_pool(events, kind, message);
     if (cycle - events->base < events->n_slots)
         insert_on_wheel(events, cycle, phase, id);
     else
         insert_into_heap(events, cycle, phase, id);
+    if (cycle < events->next)
+        events->next = cycle;
+}
+
+/* An event in the past is beyond the wheel, too: the difference of unsigned numbers is large then. */
+void mem_events_add(struct mem_events *events, uint64_t cycle, enum mem_event_phase phase, enum mem_event_kind kind,
+                    const struct mem_message *message) {
+    if (events->free == MEM_NONE || cycle - events->base >= events->n_slots) {
+        add_with_growth(events, cycle, phase, kind, message);
+        return;
+    }
+    insert_on_wheel(events, cycle, phase, put_in_pool(events, kind, message));
+    if (cycle < events->next)
+        events->next = cycle;
+}
+
+static __attribute__((noinline)) void grow_tails(struct mem_events *events) {
+    uint32_t n = events->tail_capacity, capacity = n ? 2 * n : FIRST_CAPACITY;
+    struct mem_tail *tails = base_allocate(capacity, sizeof *tails);
+    for (uint32_t i = 0; i < n; i++)
+        tails[i] = events->tails[(events->first_tail + i) & (n - 1)];
+    free(events->tails);
+    events->tails = tails;
+    events->first_tail = 0;
+    events->tail_capacity = capacity;
+}
+
+void mem_events_add_tail(struct mem_events *events, uint64_t cycle, const struct mem_message *message) {
+    if (events->n_tails == events->tail_capacity)
+        grow_tails(events);
+    uint32_t mask = events->tail_capacity - 1, place = (events->first_tail + events->n_tails) & mask;
+    assert(cycle >= events->base && "a tail in the past");
+    assert((!events->n_tails || events->tails[(place - 1) & mask].cycle <= cycle) && "a tail overtakes another");
+    events->tails[place] = (struct mem_tail){cycle, *message};
+    events->n_tails++;
+    events->n_used++;
     if (cycle < events->next)
         events->next = cycle;
 }
@@ -152,10 +200,24 @@ uint64_t mem_events_after(const struct mem_events *events, uint64_t cycle) {
     return next - events->base < events->n_slots ? next : MEM_NEVER;
 }
 
-static void find_next(struct mem_events *events) {
-    events->next = first_on_wheel(events, events->base);
-    if (events->next == MEM_NEVER && events->n_heap > 0)
-        events->next = events->heap[0].cycle;
+static inline void find_next(struct mem_events *events) {
+    uint64_t next = first_on_wheel(events, events->base);
+    if (next == MEM_NEVER && events->n_heap > 0)
+        next = events->heap[0].cycle;
+    if (events->n_tails > 0 && events->tails[events->first_tail].cycle < next)
+        next = events->tails[events->first_tail].cycle;
+    events->next = next;
+}
+
+bool mem_events_take_tail(struct mem_events *events, struct mem_message *message) {
+    if (events->n_tails == 0 || events->tails[events->first_tail].cycle != events->base)
+        return false;
+    *message = events->tails[events->first_tail].message;
+    events->first_tail = (events->first_tail + 1) & (events->tail_capacity - 1);
+    events->n_tails--;
+    events->n_used--;
+    find_next(events);
+    return true;
 }
 
 void mem_events_refill(struct mem_events *events, uint64_t cycle) {

@@ -32,6 +32,7 @@ enum mem_message_flags {
     MEM_FLAG_DIRECT = 2,     /* no MSHR: the token is the caller's */
     MEM_FLAG_HAS_COPY = 4,   /* OWN: the sender has a shared copy. ACK: the sender keeps a shared copy */
     MEM_FLAG_HAS_DATA = 8,   /* ACK: carries the modified line */
+    MEM_FLAG_BULK = 8,       /* READ, DATA: of a bulk copy */
     MEM_FLAG_EXCLUSIVE = 16, /* DATA: no other copy exists; the line may be written */
     MEM_FLAG_HOLDS_ROW = 32, /* READ: DRAM should keep the row open */
     MEM_FLAG_TEXTURE = 64,   /* from or to the texture cache */
@@ -54,7 +55,6 @@ enum mem_event_kind {
     MEM_EVENT_BANK_RETRY,  /* fills that found no free way try again */
     MEM_EVENT_BANK_SEND,   /* the lookup is done: the packet leaves */
     MEM_EVENT_SM_ARRIVE,   /* a packet's head is at the SM's port */
-    MEM_EVENT_SM_DELIVER,  /* its tail has arrived */
     MEM_EVENT_SM_CREDIT,   /* a store or write-back has left the queues */
     MEM_EVENT_DRAM_ENTER,  /* a request of an L2 entry reaches its channel */
     MEM_EVENT_DRAM_DATA,   /* the bank has the data; the bus is next */
@@ -85,8 +85,14 @@ struct mem_heap_event {
     uint8_t phase;
 };
 
+/* A packet whose head has arrived at an SM. */
+struct mem_tail {
+    uint64_t cycle; /* in which its tail arrives */
+    struct mem_message message;
+};
+
 struct mem_events {
-    uint64_t next; /* cycle of the earliest event, MEM_NEVER without one */
+    uint64_t next; /* cycle of the earliest event or tail, MEM_NEVER without one */
     uint64_t base; /* the wheel holds the cycles base to base + n_slots - 1 */
     struct mem_event *pool;
     uint32_t free, n_pool, n_used;
@@ -97,6 +103,8 @@ struct mem_events {
     struct mem_heap_event *heap; /* binary heap of the events beyond the wheel, earliest first */
     uint32_t n_heap, heap_capacity;
     uint64_t sequence;
+    struct mem_tail *tails; /* a ring; its capacity is 0 or a power of two */
+    uint32_t first_tail, n_tails, tail_capacity;
 };
 
 void mem_events_init(struct mem_events *events, struct base_arena *arena, uint32_t n_slots, enum mem_sender sender);
@@ -120,7 +128,12 @@ static inline void mem_events_move(struct mem_events *events, uint64_t cycle) {
 uint64_t mem_events_after(const struct mem_events *events, uint64_t cycle);
 /* Removes the next event of the cycle `base`, which has one. */
 void mem_events_remove(struct mem_events *events, struct mem_event *event);
-/* The same. Returns false if no event is left. */
+/* Adds a packet to those whose tails arrive one after the other: no tail may be earlier than one added before. A link
+ * keeps the order of its packets, so tails need no place on the wheel. */
+void mem_events_add_tail(struct mem_events *events, uint64_t cycle, const struct mem_message *message);
+/* Removes the next tail of the cycle `base`, before the events of that cycle. Returns false if none is left. */
+bool mem_events_take_tail(struct mem_events *events, struct mem_message *message);
+/* Removes the next event of the cycle `base`, whose tails have been taken. Returns false if no event is left. */
 static inline bool mem_events_take(struct mem_events *events, struct mem_event *event) {
     if (events->next != events->base)
         return false;

@@ -95,6 +95,39 @@ static void events_beyond_the_wheel_keep_their_order(void **state) {
     base_arena_free(&arena);
 }
 
+static void tails_keep_their_order_and_come_before_the_events_of_their_cycle(void **state) {
+    (void)state;
+    struct base_arena arena = {0};
+    struct mem_events *events = BASE_ARENA_NEW(&arena, struct mem_events);
+    struct mem_message tail;
+    uint32_t expected = 0;
+    mem_events_init(events, &arena, SLOTS, MEM_SENT_BY_BANKS);
+    add(events, 60, MEM_PHASE_PACKETS, 0, 1000);
+    for (uint32_t i = 0; i < 200; i++) { /* more than the ring holds at first, and its beginning moves */
+        mem_events_add_tail(events, 2 + i / 3, &(struct mem_message){.token = i});
+        if (i % 7 != 6)
+            continue;
+        mem_events_move(events, events->next);
+        assert_true(mem_events_take_tail(events, &tail));
+        assert_int_equal(tail.token, expected++);
+    }
+    while (events->next != MEM_NEVER) {
+        uint64_t now = events->next;
+        mem_events_move(events, now);
+        while (mem_events_take_tail(events, &tail)) {
+            assert_int_equal(now, 2 + tail.token / 3);
+            assert_int_equal(tail.token, expected++);
+        }
+        if (now == 60)
+            assert_int_equal(take(events), 1000);
+        expect_empty(events);
+    }
+    assert_int_equal(expected, 200);
+    assert_int_equal(events->n_used, 0);
+    mem_events_free(events);
+    base_arena_free(&arena);
+}
+
 /* Many events, on the wheel and beyond it, come out sorted by (cycle, order added). */
 static void random_events_come_out_sorted(void **state) {
     (void)state;
@@ -133,6 +166,7 @@ int main(void) {
         cmocka_unit_test(events_come_by_cycle_and_then_in_the_order_they_were_added),
         cmocka_unit_test(packets_come_last_and_by_sender),
         cmocka_unit_test(events_beyond_the_wheel_keep_their_order),
+        cmocka_unit_test(tails_keep_their_order_and_come_before_the_events_of_their_cycle),
         cmocka_unit_test(random_events_come_out_sorted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -68,9 +68,10 @@ struct mem_l1 {
 struct mem_sm {
     _Alignas(64) bool waits_for_change; /* an access was refused because something was full */
     struct mem_l1 data, code, texture;
-    struct mem_link out, in;
+    struct mem_link out, in, bulk_in; /* bulk_in: the data of bulk copies */
     uint32_t id, credits;
-    uint32_t flush_slot; /* next slot to flush; the number of slots when no flush is in progress */
+    uint64_t flushed_stamp; /* the data cache's stamp when its last flush began; MEM_NEVER: there was none */
+    uint32_t flush_slot;    /* next slot to flush; the number of slots when no flush is in progress */
     struct stats_mem counters;
     struct mem_events events;
     struct mem_outbox outbox; /* for the partitions */
@@ -205,8 +206,9 @@ struct mem {
     uint32_t n_host;
     bool has_link; /* accesses to host memory cross a link */
     bool has_outboxes;
-    bool has_mail; /* packets go through the outboxes now */
-    uint32_t side; /* of the outboxes: the side being filled */
+    struct mem_senders from_sms, from_partitions;
+    bool has_mail;               /* packets go through the outboxes now */
+    _Alignas(64) uint64_t round; /* whose packets are being sent; changes between rounds */
 };
 
 static inline void mem_probe(const struct mem *mem, enum mem_probe_kind kind, uint32_t sm, uint64_t line) {

@@ -78,7 +78,11 @@ static uint64_t memory_line(const struct mem *mem, const struct mem_l1 *l1, uint
     return line << l1->line_shift >> mem->line_shift;
 }
 
-static uint32_t hint_of(enum mem_kind kind) { return kind == MEM_READ_HOLD ? MEM_FLAG_HOLDS_ROW : 0; }
+static uint32_t hint_of(enum mem_kind kind) {
+    return kind == MEM_READ_HOLD ? MEM_FLAG_HOLDS_ROW : kind == MEM_READ_BULK ? MEM_FLAG_BULK : 0;
+}
+
+static bool passes_l1(enum mem_kind kind) { return kind == MEM_READ_PAST || kind == MEM_READ_BULK; }
 
 static void request_line(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint32_t id, enum mem_message_type type,
                          uint32_t flags, uint64_t cycle) {
@@ -227,7 +231,7 @@ static void count(struct mem_sm *sm, const struct mem_l1 *l1, enum mem_kind kind
         sm->counters.texture_misses += is_miss;
         return;
     }
-    if (kind == MEM_READ_PAST) {
+    if (passes_l1(kind)) {
         sm->counters.uncached_reads++;
         return;
     }
@@ -248,8 +252,8 @@ static bool wait_for_line(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1,
     if (id != MEM_NONE) {
         if (!mem_mshrs_wait(&l1->mshrs, id, token, is_write))
             return false;
-        l1->mshrs.mshr[id].is_kept |= kind != MEM_READ_PAST;
-        sm->counters.l1_merges += l1->flag == 0 && kind != MEM_READ_PAST;
+        l1->mshrs.mshr[id].is_kept |= !passes_l1(kind);
+        sm->counters.l1_merges += l1->flag == 0 && !passes_l1(kind);
         return true;
     }
     if (!has_writeback_room(l1) || (id = mem_mshrs_take(&l1->mshrs, line)) == MEM_NONE)
@@ -258,7 +262,7 @@ static bool wait_for_line(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1,
         mem_lines_release(&l1->mshrs.lines, id);
         return false;
     }
-    l1->mshrs.mshr[id].is_kept = kind != MEM_READ_PAST;
+    l1->mshrs.mshr[id].is_kept = !passes_l1(kind);
     l1->mshrs.mshr[id].signature = signature_of(l1, line);
     if (shared_slot != MEM_NONE) {
         l1->cache.is_pinned[shared_slot] = true;
@@ -314,9 +318,10 @@ static enum mem_answer access_store(struct mem *mem, struct mem_sm *sm, struct m
     return MEM_MISS;
 }
 
-/* Has the parameters of mem_access(), so that the call is a jump: eight in all, two of them on the stack. */
-enum mem_answer mem_l1_access(struct mem *mem, uint32_t number, uint64_t cycle, enum mem_kind kind, uint64_t address,
-                              uint32_t bytes, uint32_t token, uint64_t *ready) {
+/* Serves an access that mem_l1_access() does not serve itself. */
+static __attribute__((noinline)) enum mem_answer access_any(struct mem *mem, uint32_t number, uint64_t cycle,
+                                                            enum mem_kind kind, uint64_t address, uint32_t bytes,
+                                                            uint32_t token, uint64_t *ready) {
     struct mem_sm *sm = &mem->sms[number];
     struct mem_l1 *l1 = kind == MEM_FETCH ? &sm->code : kind == MEM_TEXTURE ? &sm->texture : &sm->data;
     if (kind == MEM_ATOMIC)
@@ -335,10 +340,10 @@ enum mem_answer mem_l1_access(struct mem *mem, uint32_t number, uint64_t cycle, 
     enum mem_answer answer = MEM_HIT;
     if (kind == MEM_READ && mem->n_host && mem_is_in_host_memory(mem, address))
         kind = MEM_READ_PAST;
-    if (kind == MEM_READ_PAST && (mem->is_coherent || l1->level == MEM_PERFECT))
+    if (passes_l1(kind) && (mem->is_coherent || l1->level == MEM_PERFECT))
         kind = MEM_READ;
     uint32_t slot = l1->level == MEM_PERFECT ? 0 : mem_cache_find(&l1->cache, line);
-    if (kind == MEM_READ_PAST && slot != MEM_NONE) {
+    if (passes_l1(kind) && slot != MEM_NONE) {
         if (l1->cache.state[slot] == MEM_SHARED)
             evict(mem, sm, l1, slot, cycle);
         slot = MEM_NONE;
@@ -360,6 +365,33 @@ enum mem_answer mem_l1_access(struct mem *mem, uint32_t number, uint64_t cycle, 
     if (answer != MEM_REFUSED)
         take_port(l1, cycle, bank);
     return answer;
+}
+
+/* Most accesses are loads and fetches that need a port, tags and perhaps an MSHR. They take the short way here. Has the
+ * parameters of mem_access(), so that the call is a jump: eight in all, two of them on the stack. */
+enum mem_answer mem_l1_access(struct mem *mem, uint32_t number, uint64_t cycle, enum mem_kind kind, uint64_t address,
+                              uint32_t bytes, uint32_t token, uint64_t *ready) {
+    struct mem_sm *sm = &mem->sms[number];
+    struct mem_l1 *l1 = kind == MEM_FETCH ? &sm->code : &sm->data;
+    uint64_t line = address >> l1->line_shift;
+    uint32_t bank = (uint32_t)line & l1->bank_mask;
+    if ((kind != MEM_READ && kind != MEM_FETCH) || l1->level != MEM_TAGGED || mem->n_host || mem->probe ||
+        l1->bank_mask + 1 != l1->banks || !is_port_free(l1, cycle, bank))
+        return access_any(mem, number, cycle, kind, address, bytes, token, ready);
+    uint32_t slot = mem_cache_find(&l1->cache, line);
+    if (slot != MEM_NONE) {
+        use(l1, slot);
+        count(sm, l1, kind, false);
+        *ready = cycle + l1->latency_cycles;
+        take_port(l1, cycle, bank);
+        return MEM_HIT;
+    }
+    bool is_full = l1->mshrs.lines.free == MEM_NONE && mem_lines_find(&l1->mshrs.lines, line) == MEM_NONE;
+    if (is_full || !wait_for_line(mem, sm, l1, line, kind, MEM_NONE, token, cycle))
+        return refuse(mem, sm, &sm->counters.mshr_full, cycle, ready);
+    count(sm, l1, kind, true);
+    take_port(l1, cycle, bank);
+    return MEM_MISS;
 }
 
 /* Answers the waiters that a line in this state serves, oldest first. Returns the line's state after them. */
@@ -483,13 +515,16 @@ void mem_l1_credit(struct mem *mem, struct mem_sm *sm, bool is_writeback, uint64
 void mem_l1_flush(struct mem *mem, struct mem_sm *sm, uint64_t cycle) {
     struct mem_l1 *l1 = &sm->data;
     uint32_t slots = mem_cache_slots(&l1->cache);
-    for (; sm->flush_slot < slots; sm->flush_slot++) {
-        if (l1->cache.lines[sm->flush_slot] == MEM_NO_LINE)
+    const uint64_t *line = l1->cache.lines;
+    uint32_t slot = sm->flush_slot;
+    for (; slot < slots; slot++) {
+        if (line[slot] == MEM_NO_LINE)
             continue;
-        if (l1->cache.state[sm->flush_slot] == MEM_MODIFIED && !has_writeback_room(l1))
-            return;
-        evict(mem, sm, l1, sm->flush_slot, cycle);
+        if (l1->cache.state[slot] == MEM_MODIFIED && !has_writeback_room(l1))
+            break;
+        evict(mem, sm, l1, slot, cycle);
     }
+    sm->flush_slot = slot;
 }
 
 void mem_l1_resize(struct mem_sm *sm, uint32_t bytes) {

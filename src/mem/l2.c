@@ -139,7 +139,7 @@ void mem_bank_answer(struct mem *mem, const struct mem_message *request, enum me
                      uint64_t when, uint64_t cycle) {
     struct mem_message answer = *request;
     answer.type = (uint8_t)type;
-    answer.flags = (uint8_t)((request->flags & (MEM_FLAG_READ_ONLY | MEM_FLAG_COMBINED)) | flags);
+    answer.flags = (uint8_t)((request->flags & (MEM_FLAG_READ_ONLY | MEM_FLAG_COMBINED | MEM_FLAG_BULK)) | flags);
     if (type == MEM_MSG_DATA)
         mem_probe(mem, MEM_PROBE_L2_SEND, request->sm, request->line);
     mem_bank_send(mem, &answer, when, cycle);
@@ -350,13 +350,15 @@ static bool accept(struct mem *mem, struct mem_bank *bank, const struct mem_mess
     return true;
 }
 
-/* Returns how long the lookup port stays busy: a cycle, or until an atomic has been computed or a part of a line
- * written. */
-static uint64_t busy_cycles(const struct mem *mem, struct mem_bank *bank, const struct mem_message *message) {
+/* Returns how long the lookup port stays busy: a cycle, or until an atomic has been computed, a part of a line written,
+ * or `n_more` further sectors read. */
+static uint64_t busy_cycles(const struct mem *mem, struct mem_bank *bank, const struct mem_message *message,
+                            uint32_t n_more) {
     const struct config_machine *machine = mem->machine;
     bool is_partial = message->type == MEM_MSG_WRITE && message->bytes < mem->line_bytes;
     bool is_serial = message->type == MEM_MSG_ATOMIC && machine->serial_atomics.is_present;
     double cycles = is_serial ? machine->serial_atomics.slice_cycles : is_partial ? machine->slice.partial_cycles : 1;
+    cycles += n_more * machine->copies.sector_cycles;
     if (cycles <= 1)
         return 1;
     bank->atomic_rest += cycles;
@@ -390,6 +392,34 @@ static void combine(struct mem *mem, struct mem_bank *bank, uint64_t line, uint6
         ring_remove(ring);
 }
 
+/* Removes the first request, which has been accepted, and answers others for the same line with it. */
+static void finish_request(struct mem *mem, struct mem_bank *bank, const struct mem_message *message, uint64_t cycle) {
+    ring_remove(&bank->requests);
+    bank->partition->counters.l2_accesses += mem->l2 != MEM_ABSENT;
+    bool is_read = message->type == MEM_MSG_READ && mem->machine->slice.combine > 1;
+    if (is_read || (bank->requests.n > 0 && ring_first(&bank->requests)->is_answered))
+        combine(mem, bank, is_read ? message->line : MEM_NO_LINE, cycle);
+}
+
+/* After a read of a bulk copy, serves the SM's reads of other sectors of the same 128 bytes that wait behind it.
+ * Returns their number. */
+static uint32_t read_rest_of_line(struct mem *mem, struct mem_bank *bank, const struct mem_message *first,
+                                  uint64_t cycle) {
+    enum { LINE_BITS = 7 };
+    const uint32_t shift = LINE_BITS > mem->line_shift ? LINE_BITS - mem->line_shift : 0;
+    uint32_t n = 0;
+    while (bank->requests.n > 0) {
+        const struct mem_input *input = ring_first(&bank->requests);
+        const struct mem_message message = input->message;
+        if (input->ready > cycle || message.type != MEM_MSG_READ || message.sm != first->sm ||
+            message.line >> shift != first->line >> shift || !accept(mem, bank, &message, cycle))
+            break;
+        finish_request(mem, bank, &message, cycle);
+        n++;
+    }
+    return n;
+}
+
 /* Serves stores that have their own port. */
 static void serve_store(struct mem *mem, struct mem_bank *bank, uint64_t cycle) {
     if (bank->stores.n == 0 || bank->are_stores_blocked || bank->store_free_cycle > cycle ||
@@ -402,7 +432,7 @@ static void serve_store(struct mem *mem, struct mem_bank *bank, uint64_t cycle) 
         return;
     }
     ring_remove(&bank->stores);
-    bank->store_free_cycle = cycle + busy_cycles(mem, bank, &message);
+    bank->store_free_cycle = cycle + busy_cycles(mem, bank, &message, 0);
     bank->partition->counters.l2_accesses += mem->l2 != MEM_ABSENT;
 }
 
@@ -424,12 +454,10 @@ void mem_bank_serve(struct mem *mem, struct mem_bank *bank, uint64_t cycle) {
         if (bank->is_blocked) {
             bank->partition->counters.l2_blocked++;
         } else {
-            ring_remove(&bank->requests);
-            bank->free_cycle = cycle + busy_cycles(mem, bank, &message);
-            bank->partition->counters.l2_accesses += mem->l2 != MEM_ABSENT;
-            bool is_read = message.type == MEM_MSG_READ && mem->machine->slice.combine > 1;
-            if (is_read || (bank->requests.n > 0 && ring_first(&bank->requests)->is_answered))
-                combine(mem, bank, is_read ? message.line : MEM_NO_LINE, cycle);
+            finish_request(mem, bank, &message, cycle);
+            bool reads_line = message.type == MEM_MSG_READ && message.flags & MEM_FLAG_BULK;
+            uint32_t n_more = reads_line ? read_rest_of_line(mem, bank, &message, cycle) : 0;
+            bank->free_cycle = cycle + busy_cycles(mem, bank, &message, n_more);
         }
     }
     schedule_lookup(bank, cycle);

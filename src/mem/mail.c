@@ -8,60 +8,95 @@
 
 enum { FIRST_CAPACITY = 8 };
 
-static uint32_t words(const struct mem_outbox *outbox) { return (outbox->n_boxes + 63) / 64; }
+static uint32_t words(uint32_t n_bits) { return (n_bits + 63) / 64; }
+
+/* --- outboxes --- */
 
 void mem_outbox_init(struct mem_outbox *outbox, uint32_t n_boxes) {
     *outbox = (struct mem_outbox){.n_boxes = n_boxes};
-    for (uint32_t side = 0; side < 2; side++) {
-        outbox->earliest[side] = MEM_NEVER;
-        outbox->box[side] = base_allocate(n_boxes, sizeof *outbox->box[side]);
-        outbox->filled[side] = base_allocate(words(outbox), sizeof *outbox->filled[side]);
-    }
+    outbox->sent = base_allocate_aligned(sizeof *outbox->sent + words(n_boxes) * sizeof *outbox->sent->filled);
+    for (uint32_t i = 0; i < 2; i++)
+        outbox->box[i] = base_allocate_aligned(n_boxes * sizeof *outbox->box[i]);
 }
 
 void mem_outbox_free(struct mem_outbox *outbox) {
-    for (uint32_t side = 0; side < 2; side++) {
-        for (uint32_t i = 0; i < outbox->n_boxes; i++)
-            free(outbox->box[side][i].packet);
-        free(outbox->box[side]);
-        free(outbox->filled[side]);
+    for (uint32_t i = 0; i < 2; i++) {
+        for (uint32_t k = 0; k < outbox->n_boxes; k++)
+            free(outbox->box[i][k].others);
+        free(outbox->box[i]);
     }
+    free(outbox->sent);
 }
 
-void mem_outbox_begin(struct mem_outbox *outbox, uint32_t side) {
-    if (outbox->earliest[side] == MEM_NEVER)
-        return;
-    outbox->earliest[side] = MEM_NEVER;
-    memset(outbox->filled[side], 0, words(outbox) * sizeof *outbox->filled[side]);
-}
-
-void mem_outbox_add(struct mem_outbox *outbox, uint32_t side, uint32_t receiver, uint64_t cycle,
-                    enum mem_event_kind kind, const struct mem_message *message) {
-    struct mem_box *box = &outbox->box[side][receiver];
-    if (box->n == box->capacity) {
+static struct mem_packet *new_packet(struct mem_box *box) {
+    if (box->n == 0) {
+        box->n = 1;
+        return &box->first;
+    }
+    if (box->n > box->capacity) {
         box->capacity = box->capacity ? 2 * box->capacity : FIRST_CAPACITY;
-        box->packet = base_grow(box->packet, box->capacity, sizeof *box->packet);
+        box->others = base_grow(box->others, box->capacity, sizeof *box->others);
     }
-    box->packet[box->n++] = (struct mem_packet){cycle, *message, (uint8_t)kind};
-    outbox->filled[side][receiver / 64] |= UINT64_C(1) << receiver % 64;
-    if (cycle < outbox->earliest[side])
-        outbox->earliest[side] = cycle;
+    return &box->others[box->n++ - 1];
 }
 
-uint64_t mem_outbox_receivers(const struct mem_outbox *outbox, uint32_t side, uint64_t *set) {
-    if (outbox->earliest[side] == MEM_NEVER)
+void mem_outbox_add(struct mem_outbox *outbox, uint64_t round, uint32_t receiver, uint64_t cycle,
+                    enum mem_event_kind kind, const struct mem_message *message) {
+    struct mem_box *box = &outbox->box[round % 2][receiver];
+    struct mem_sent *sent = outbox->sent;
+    if (sent->round != round) {
+        sent->round = round;
+        sent->earliest = MEM_NEVER;
+        memset(sent->filled, 0, words(outbox->n_boxes) * sizeof *sent->filled);
+    }
+    if (box->round != round) {
+        box->round = round;
+        box->n = 0;
+        sent->filled[receiver / 64] |= UINT64_C(1) << receiver % 64;
+    }
+    *new_packet(box) = (struct mem_packet){cycle, *message, (uint8_t)kind};
+    if (cycle < sent->earliest)
+        sent->earliest = cycle;
+}
+
+uint64_t mem_outbox_receivers(const struct mem_outbox *outbox, uint64_t round, uint64_t *set) {
+    const struct mem_sent *sent = outbox->sent;
+    if (sent->round != round)
         return MEM_NEVER;
-    for (uint32_t i = 0; i < words(outbox); i++)
-        set[i] |= outbox->filled[side][i];
-    return outbox->earliest[side];
+    for (uint32_t i = 0; i < words(outbox->n_boxes); i++)
+        set[i] |= sent->filled[i];
+    return sent->earliest;
 }
 
-void mem_outbox_empty(struct mem_outbox *outbox, uint32_t side, uint32_t receiver, struct mem_events *events) {
-    if (!(outbox->filled[side][receiver / 64] >> receiver % 64 & 1))
+static void collect(const struct mem_packet *packet, struct mem_events *events) {
+    mem_events_add(events, packet->cycle, MEM_PHASE_PACKETS, (enum mem_event_kind)packet->kind, &packet->message);
+}
+
+void mem_outbox_collect(const struct mem_outbox *outbox, uint64_t round, uint32_t receiver, struct mem_events *events) {
+    const struct mem_box *box = &outbox->box[round % 2][receiver];
+    if (box->round != round)
         return;
-    struct mem_box *box = &outbox->box[side][receiver];
-    for (uint32_t i = 0; i < box->n; i++)
-        mem_events_add(events, box->packet[i].cycle, MEM_PHASE_PACKETS, (enum mem_event_kind)box->packet[i].kind,
-                       &box->packet[i].message);
-    box->n = 0;
+    collect(&box->first, events);
+    for (uint32_t i = 0; i + 1 < box->n; i++)
+        collect(&box->others[i], events);
+}
+
+/* --- the table --- */
+
+void mem_senders_init(struct mem_senders *senders, uint32_t n, uint32_t n_receivers) {
+    *senders = (struct mem_senders){.n = n, .n_words = words(n_receivers)};
+    for (uint32_t i = 0; i < 2; i++)
+        senders->word[i] = base_allocate_aligned((size_t)n * senders->n_words * sizeof *senders->word[i]);
+}
+
+void mem_senders_free(struct mem_senders *senders) {
+    for (uint32_t i = 0; i < 2; i++)
+        free(senders->word[i]);
+}
+
+void mem_senders_show(struct mem_senders *senders, uint32_t sender, const struct mem_outbox *outbox, uint64_t round) {
+    if (outbox->sent->round != round)
+        return;
+    for (uint32_t i = 0; i < senders->n_words; i++)
+        senders->word[round % 2][i * senders->n + sender] = outbox->sent->filled[i];
 }

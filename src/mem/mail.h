@@ -1,7 +1,14 @@
 /* Packets between units of the memory system that different host threads run.
  *
- * A sender has an outbox with two sides, each with a box for every receiver. In one round it fills one side while the
- * receivers empty the other. In the next round they change sides. */
+ * A sender has an outbox with two boxes for every receiver. In one round it fills one box while the receiver empties
+ * the other. In the next round they change boxes.
+ *
+ * Only the sender writes to a box. A box contains the packets of the round whose number is in it. A box of an earlier
+ * round counts as empty, so boxes need not be emptied. The clock lets each receiver collect exactly once, in the round
+ * after the packets were sent.
+ *
+ * A box is in the cache of the sender's processor, and a look at it takes time. So the first packet is in the box's own
+ * cache line, and senders show in a table of few lines for which receivers they have packets. */
 #pragma once
 
 #include "mem/events.h"
@@ -13,24 +20,48 @@ struct mem_packet {
 };
 
 struct mem_box {
-    struct mem_packet *packet;
-    uint32_t n, capacity;
+    _Alignas(64) uint64_t round;
+    uint32_t n, capacity; /* capacity: of `others` */
+    struct mem_packet first, *others;
+};
+_Static_assert(sizeof(struct mem_box) == 64, "a box with one packet is one cache line");
+
+/* What the sender knows of its packets. The receivers do not look at it. */
+struct mem_sent {
+    uint64_t round;    /* in which the sender last sent a packet. Of this round: */
+    uint64_t earliest; /* cycle of the earliest packet */
+    uint64_t filled[]; /* a bit per box that contains packets */
 };
 
 struct mem_outbox {
-    uint32_t n_boxes;
-    uint64_t earliest[2]; /* cycle of the earliest packet of a side, MEM_NEVER without one */
-    struct mem_box *box[2];
-    uint64_t *filled[2]; /* a bit per box that contains packets */
+    _Alignas(64) uint32_t n_boxes;
+    struct mem_sent *sent;
+    struct mem_box *box[2]; /* of even and of odd rounds */
+};
+_Static_assert(sizeof(struct mem_outbox) == 64, "nothing that changes is in its cache line");
+
+/* The table of all senders of a kind, for even and for odd rounds: words of 64 receivers, first the first word of each
+ * sender. */
+struct mem_senders {
+    uint32_t n, n_words;
+    uint64_t *word[2];
 };
 
 void mem_outbox_init(struct mem_outbox *outbox, uint32_t n_boxes);
 void mem_outbox_free(struct mem_outbox *outbox);
-/* Begins to fill this side, which its receivers have emptied. */
-void mem_outbox_begin(struct mem_outbox *outbox, uint32_t side);
-void mem_outbox_add(struct mem_outbox *outbox, uint32_t side, uint32_t receiver, uint64_t cycle,
+void mem_outbox_add(struct mem_outbox *outbox, uint64_t round, uint32_t receiver, uint64_t cycle,
                     enum mem_event_kind kind, const struct mem_message *message);
-/* Adds the receivers of this side's packets to the set, a bit for each. Returns the cycle of the earliest. */
-uint64_t mem_outbox_receivers(const struct mem_outbox *outbox, uint32_t side, uint64_t *set);
-/* Moves the packets for this receiver into its queue. */
-void mem_outbox_empty(struct mem_outbox *outbox, uint32_t side, uint32_t receiver, struct mem_events *events);
+/* Adds the receivers of this round's packets to the set, a bit for each. Returns the cycle of the earliest. */
+uint64_t mem_outbox_receivers(const struct mem_outbox *outbox, uint64_t round, uint64_t *set);
+/* Copies the packets of a round for this receiver into its queue. */
+void mem_outbox_collect(const struct mem_outbox *outbox, uint64_t round, uint32_t receiver, struct mem_events *events);
+
+void mem_senders_init(struct mem_senders *senders, uint32_t n, uint32_t n_receivers);
+void mem_senders_free(struct mem_senders *senders);
+/* Shows the receivers of this round's packets. */
+void mem_senders_show(struct mem_senders *senders, uint32_t sender, const struct mem_outbox *outbox, uint64_t round);
+/* Returns whether the sender may have packets of this round for the receiver. */
+static inline bool mem_senders_have(const struct mem_senders *senders, uint32_t sender, uint64_t round,
+                                    uint32_t receiver) {
+    return senders->word[round % 2][receiver / 64 * senders->n + sender] >> receiver % 64 & 1;
+}

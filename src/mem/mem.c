@@ -10,7 +10,9 @@
 enum { PUTS_PER_MSHR = 4 };
 
 /* Cycles on the wheels of events. */
-enum { SM_SLOTS = 256, PARTITION_SLOTS = 1024 };
+/* A wheel turns through all its slots, so a longer one costs host cache. Few events of gtx480, and a tenth of those of
+ * h200, lie further ahead. */
+enum { WHEEL_SLOTS = 256 };
 
 /* The most packets and entries that can be in use at once: the sizes of rings and pools. */
 struct limits {
@@ -70,8 +72,13 @@ static void init_sms(struct mem *mem) {
     for (uint32_t i = 0; i < mem->n_sms; i++) {
         struct mem_sm *sm = &mem->sms[i];
         sm->id = i;
+        sm->flushed_stamp = MEM_NEVER;
         sm->credits = machine->crossbar.credits;
         sm->in.ticks_per_byte = sm->out.ticks_per_byte = ticks_per_byte;
+        sm->bulk_in.ticks_per_byte = machine->copies.is_present
+                                         ? mem_ticks_per_byte(machine->copies.load_bytes_per_cycle) * mem->line_bytes /
+                                               (mem->line_bytes + MEM_HEADER_BYTES)
+                                         : ticks_per_byte;
         init_l1(mem, &sm->data, &machine->l1.cache, &machine->l1.writes, 0);
         if (machine->cacp.is_present && has_tags(&machine->l1.cache)) {
             sm->data.cacp = BASE_ARENA_ARRAY(&mem->arena, struct mem_cacp, 1);
@@ -80,7 +87,7 @@ static void init_sms(struct mem *mem) {
         init_l1(mem, &sm->code, &machine->icache, NULL, MEM_FLAG_CODE);
         init_l1(mem, &sm->texture, &machine->texture, NULL, MEM_FLAG_TEXTURE);
         sm->flush_slot = mem_cache_slots(&sm->data.cache);
-        mem_events_init(&sm->events, &mem->arena, SM_SLOTS, MEM_SENT_BY_BANKS);
+        mem_events_init(&sm->events, &mem->arena, WHEEL_SLOTS, MEM_SENT_BY_BANKS);
     }
 }
 
@@ -93,7 +100,7 @@ static void init_partitions(struct mem *mem) {
     for (uint32_t i = 0; i < mem->n_partitions; i++) {
         mem->partitions[i].id = i;
         mem->partitions[i].dram_next = MEM_NEVER;
-        mem_events_init(&mem->partitions[i].events, &mem->arena, PARTITION_SLOTS, MEM_SENT_BY_SMS);
+        mem_events_init(&mem->partitions[i].events, &mem->arena, WHEEL_SLOTS, MEM_SENT_BY_SMS);
     }
 }
 
@@ -123,7 +130,7 @@ static void init_banks(struct mem *mem, const struct limits *limits) {
         struct mem_bank *bank = &mem->banks[i];
         bank->id = i;
         bank->partition = &mem->partitions[i % mem->n_partitions];
-        bank->in.ticks_per_byte = bank->out.ticks_per_byte = mem->sms[0].in.ticks_per_byte;
+        bank->in.ticks_per_byte = bank->out.ticks_per_byte = mem->sms[0].out.ticks_per_byte;
         init_ring(mem, &bank->requests, n_requests);
         init_ring(mem, &bank->responses, n_responses);
         init_ring(mem, &bank->stores, machine->slice.has_store_port ? mem->n_sms * machine->crossbar.credits : 0);
@@ -208,6 +215,8 @@ void mem_free(struct mem *mem) {
         if (mem->has_outboxes)
             mem_outbox_free(&mem->sms[i].outbox);
     }
+    mem_senders_free(&mem->from_sms);
+    mem_senders_free(&mem->from_partitions);
     struct base_arena arena = mem->arena;
     base_arena_free(&arena);
 }
@@ -235,6 +244,15 @@ enum mem_answer mem_access(struct mem *mem, uint32_t sm, uint64_t cycle, enum me
     return mem_l1_access(mem, sm, cycle, kind, line, bytes, token, ready);
 }
 
+uint64_t *mem_only_port(struct mem *mem, uint32_t sm) {
+    struct mem_sm *unit = &mem->sms[sm];
+    bool has_one = !mem->machine->memory.is_perfect && unit->data.level != MEM_ABSENT && unit->data.has_ports &&
+                   unit->data.banks == 1;
+    return has_one ? &unit->counters.port_conflicts : NULL;
+}
+
+void mem_refuse_fetches(struct mem *mem, uint32_t sm, uint32_t n) { mem->sms[sm].counters.mshr_full += n; }
+
 static void handle(struct mem *mem, struct mem_event *event, uint64_t cycle) {
     struct mem_message *message = &event->message;
     switch ((enum mem_event_kind)event->kind) {
@@ -252,9 +270,6 @@ static void handle(struct mem *mem, struct mem_event *event, uint64_t cycle) {
         break;
     case MEM_EVENT_SM_ARRIVE:
         mem_crossbar_at_sm(mem, message, cycle);
-        break;
-    case MEM_EVENT_SM_DELIVER:
-        mem_l1_receive(mem, &mem->sms[message->sm], message, cycle);
         break;
     case MEM_EVENT_SM_CREDIT:
         mem_l1_credit(mem, &mem->sms[message->sm], message->type == MEM_MSG_PUT, cycle);
@@ -279,9 +294,12 @@ const uint64_t *mem_sm_clock(const struct mem *mem, uint32_t sm) {
 
 void mem_sm_advance(struct mem *mem, uint32_t sm, uint64_t cycle) {
     struct mem_events *events = &mem->sms[sm].events;
+    struct mem_message tail;
     struct mem_event event;
     for (uint64_t now; (now = events->next) <= cycle && now != MEM_NEVER;) {
         mem_events_move(events, now);
+        while (mem_events_take_tail(events, &tail))
+            mem_l1_receive(mem, &mem->sms[sm], &tail, now);
         while (mem_events_take(events, &event))
             handle(mem, &event, now);
     }
@@ -326,44 +344,50 @@ void mem_use_mail(struct mem *mem) {
             mem_outbox_init(&mem->partitions[i].outbox, mem->n_sms);
         for (uint32_t i = 0; i < mem->n_sms; i++)
             mem_outbox_init(&mem->sms[i].outbox, mem->n_partitions);
+        mem_senders_init(&mem->from_sms, mem->n_sms, mem->n_partitions);
+        mem_senders_init(&mem->from_partitions, mem->n_partitions, mem->n_sms);
+        mem->round = 2; /* empty boxes are of round 0, which is neither this one nor the one before */
     }
     mem->has_outboxes = mem->has_mail = true;
 }
 
-void mem_exchange(struct mem *mem) { mem->side = !mem->side; }
+void mem_exchange(struct mem *mem) { mem->round++; }
 
 void mem_sm_collect(struct mem *mem, uint32_t sm) {
-    mem_outbox_begin(&mem->sms[sm].outbox, mem->side);
+    uint64_t round = mem->round - 1;
     for (uint32_t i = 0; i < mem->n_partitions; i++)
-        mem_outbox_empty(&mem->partitions[i].outbox, !mem->side, sm, &mem->sms[sm].events);
+        if (mem_senders_have(&mem->from_partitions, i, round, sm))
+            mem_outbox_collect(&mem->partitions[i].outbox, round, sm, &mem->sms[sm].events);
 }
 
 void mem_partition_collect(struct mem *mem, uint32_t partition) {
-    mem_outbox_begin(&mem->partitions[partition].outbox, mem->side);
+    uint64_t round = mem->round - 1;
     for (uint32_t i = 0; i < mem->n_sms; i++)
-        mem_outbox_empty(&mem->sms[i].outbox, !mem->side, partition, &mem->partitions[partition].events);
+        if (mem_senders_have(&mem->from_sms, i, round, partition))
+            mem_outbox_collect(&mem->sms[i].outbox, round, partition, &mem->partitions[partition].events);
 }
 
-uint64_t mem_sm_mail(const struct mem *mem, uint32_t sm, uint64_t *partitions) {
-    return mem_outbox_receivers(&mem->sms[sm].outbox, mem->side, partitions);
+uint64_t mem_sm_mail(struct mem *mem, uint32_t sm, uint64_t *partitions) {
+    mem_senders_show(&mem->from_sms, sm, &mem->sms[sm].outbox, mem->round);
+    return mem_outbox_receivers(&mem->sms[sm].outbox, mem->round, partitions);
 }
 
-uint64_t mem_partition_mail(const struct mem *mem, uint32_t partition, uint64_t *sms) {
-    return mem_outbox_receivers(&mem->partitions[partition].outbox, mem->side, sms);
+uint64_t mem_partition_mail(struct mem *mem, uint32_t partition, uint64_t *sms) {
+    mem_senders_show(&mem->from_partitions, partition, &mem->partitions[partition].outbox, mem->round);
+    return mem_outbox_receivers(&mem->partitions[partition].outbox, mem->round, sms);
 }
 
 void mem_end_mail(struct mem *mem) {
     if (!mem->has_mail)
         return;
     mem->has_mail = false;
-    for (uint32_t side = 0; side < 2; side++) { /* first the packets not yet collected, then those not yet exchanged */
+    for (uint64_t round = mem->round - 1; round <= mem->round; round++) /* not yet collected, then not yet exchanged */
         for (uint32_t i = 0; i < mem->n_sms; i++)
             for (uint32_t j = 0; j < mem->n_partitions; j++) {
-                mem_outbox_empty(&mem->partitions[j].outbox, !mem->side, i, &mem->sms[i].events);
-                mem_outbox_empty(&mem->sms[i].outbox, !mem->side, j, &mem->partitions[j].events);
+                mem_outbox_collect(&mem->partitions[j].outbox, round, i, &mem->sms[i].events);
+                mem_outbox_collect(&mem->sms[i].outbox, round, j, &mem->partitions[j].events);
             }
-        mem_exchange(mem);
-    }
+    mem->round += 2; /* so that they are not collected again */
 }
 
 /* --- all at once --- */
@@ -397,11 +421,14 @@ void mem_flush_l1(struct mem *mem, uint64_t cycle) {
     if (mem->machine->memory.is_perfect)
         return;
     for (uint32_t i = 0; i < mem->n_sms; i++) {
-        mem_texture_flush(&mem->sms[i]);
-        if (mem->is_coherent)
+        struct mem_sm *sm = &mem->sms[i];
+        mem_texture_flush(sm);
+        bool is_empty = sm->flushed_stamp == sm->data.cache.stamp && sm->flush_slot == mem_cache_slots(&sm->data.cache);
+        if (mem->is_coherent || is_empty) /* is_empty: no line has come since the last flush */
             continue;
-        mem->sms[i].flush_slot = 0;
-        mem_l1_flush(mem, &mem->sms[i], cycle);
+        sm->flushed_stamp = sm->data.cache.stamp;
+        sm->flush_slot = 0;
+        mem_l1_flush(mem, sm, cycle);
     }
     mem_resize_l1(mem, mem->machine->l1.cache.size_bytes);
 }

@@ -29,7 +29,8 @@ enum mem_kind {
     MEM_FETCH,     /* instructions, through the I-cache */
     MEM_READ_HOLD, /* a load with the row hint: if it reaches DRAM, its row is held open for the next access */
     MEM_TEXTURE,   /* a texture access, through the texture cache; only on machines that have one */
-    MEM_READ_PAST  /* a load that bypasses the L1; MESI: a load like any other */
+    MEM_READ_PAST, /* a load that bypasses the L1; MESI: a load like any other */
+    MEM_READ_BULK  /* a bulk copy's: the same, but its data arrives over a link of its own */
 };
 
 /* One line that a warp instruction touches. */
@@ -108,6 +109,14 @@ void mem_report_fills(struct mem *mem, mem_fill_fn *filled);
 enum mem_answer mem_access(struct mem *mem, uint32_t sm, uint64_t cycle, enum mem_kind kind, uint64_t line,
                            uint32_t bytes, uint32_t token, uint64_t *ready);
 
+/* If an SM's L1 data cache takes one access per cycle, returns the SM's counter of port conflicts, otherwise NULL. The
+ * SM may then count a second access to it in a cycle itself instead of making it. */
+uint64_t *mem_only_port(struct mem *mem, uint32_t sm);
+
+/* Counts `n` fetches of an SM that were refused because something was full and would be refused again: changed() has
+ * not been called since. */
+void mem_refuse_fetches(struct mem *mem, uint32_t sm, uint32_t n);
+
 /* On machines with cacp.present, before each access to the L1: the instruction's pc, and whether its warp is critical.
  */
 void mem_name_access(struct mem *mem, uint32_t sm, uint32_t pc, bool is_critical);
@@ -132,15 +141,15 @@ void mem_prefetch_access(const struct mem *mem, uint32_t sm, uint64_t address);
 
 /* After mem_use_mail() several host threads may advance parts and make the accesses of their SMs at once. Packets then
  * wait as mail. One thread calls mem_exchange() between two rounds. In a round, call collect() first for each part that
- * is advanced. The mail functions report which receivers a part has sent to: they add the receivers to a set, a bit for
- * each, and return the cycle of the earliest packet. All receivers must collect in the next round. mem_end_mail()
- * delivers the remaining packets and ends the use of mail. */
+ * is advanced, once. The mail functions report which receivers a part has sent to: they add the receivers to a set, a
+ * bit for each, and return the cycle of the earliest packet. All receivers must collect in the next round.
+ * mem_end_mail() delivers the remaining packets and ends the use of mail. */
 void mem_use_mail(struct mem *mem);
 void mem_exchange(struct mem *mem);
 void mem_sm_collect(struct mem *mem, uint32_t sm);
 void mem_partition_collect(struct mem *mem, uint32_t partition);
-uint64_t mem_sm_mail(const struct mem *mem, uint32_t sm, uint64_t *partitions);
-uint64_t mem_partition_mail(const struct mem *mem, uint32_t partition, uint64_t *sms);
+uint64_t mem_sm_mail(struct mem *mem, uint32_t sm, uint64_t *partitions);
+uint64_t mem_partition_mail(struct mem *mem, uint32_t partition, uint64_t *sms);
 void mem_end_mail(struct mem *mem);
 
 /* Between kernels: empties the texture caches and the L1s that are not coherent, and writes dirty lines back. The

@@ -269,6 +269,41 @@ static void a_bank_answers_loads_of_a_line_together(void **state) {
     fixture_end(&f);
 }
 
+/* Reads four sectors of 32 bytes from the L2, in one cycle. Returns the time from the first answer to the last. */
+static uint64_t cycles_of_four_sectors(enum mem_kind kind, double bytes_per_cycle) {
+    enum { SECTOR = 32, N = 4 };
+    struct fixture f;
+    struct config_machine machine = fixture_machine();
+    machine.l1.cache.line_bytes = machine.l2.cache.line_bytes = machine.icache.line_bytes = SECTOR;
+    machine.l1.cache.banks = N;
+    machine.l2.cache.banks = 1;
+    machine.l1.bypass = true;
+    machine.crossbar.bytes_per_cycle = 0;
+    machine.copies =
+        (struct config_copies){.is_present = true, .sector_cycles = 0.4, .load_bytes_per_cycle = bytes_per_cycle};
+    fixture_start(&f, machine);
+    for (uint64_t cycle = 100; cycle <= 2000; cycle += 1900) {
+        uint64_t ready;
+        mem_advance(f.mem, cycle);
+        for (uint32_t i = 0; i < N; i++)
+            assert_int_equal(mem_access(f.mem, 0, cycle, kind, i * SECTOR, SECTOR, i, &ready), MEM_MISS);
+        mem_advance(f.mem, 1900);
+    }
+    mem_advance(f.mem, MEM_NEVER);
+    assert_int_equal(f.n_log, 2 * N);
+    uint64_t cycles = f.log[2 * N - 1].cycle - f.log[N].cycle;
+    fixture_end(&f);
+    return cycles;
+}
+
+/* A link of 8 bytes per cycle has a sector in four cycles. */
+static void a_bulk_copy_reads_the_sectors_of_a_line_together(void **state) {
+    (void)state;
+    assert_int_equal(cycles_of_four_sectors(MEM_READ_PAST, 1000), 3);
+    assert_true(cycles_of_four_sectors(MEM_READ_BULK, 1000) < 3);
+    assert_int_equal(cycles_of_four_sectors(MEM_READ_BULK, 8), 12);
+}
+
 /* Pages of 4 KB are at home in halves by their number, SMs too: lines 0 and 64 are at home with SM 0 and SM 1. */
 static void a_half_of_the_chip_has_what_its_sms_have_accessed(void **state) {
     (void)state;
@@ -798,6 +833,7 @@ int main(void) {
         cmocka_unit_test(a_store_is_written_through_and_updates_the_line),
         cmocka_unit_test(a_store_may_leave_its_line_in_the_l1),
         cmocka_unit_test(a_bank_answers_loads_of_a_line_together),
+        cmocka_unit_test(a_bulk_copy_reads_the_sectors_of_a_line_together),
         cmocka_unit_test(a_half_of_the_chip_has_what_its_sms_have_accessed),
         cmocka_unit_test(the_host_leaves_every_second_line_astray),
         cmocka_unit_test(stores_may_have_a_port_of_their_own),

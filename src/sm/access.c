@@ -77,6 +77,8 @@ static void access_shared(struct sm *sm, uint32_t s, uint32_t pc, uint32_t mask,
     if (timing->atomic_kind == ISA_ATOMIC_RETRIED) { /* each round, one lane of a bank succeeds */
         extra = (uint64_t)passes * sm->machine->serial_atomics.retry_busy_cycles;
         ready = cycle + (uint64_t)passes * sm->machine->serial_atomics.retry_cycles;
+        if (passes > 1) /* the first round is a part of the instruction */
+            sm->counters.machine_instructions += (passes - 1) * (timing->parts / ISA_PARTS - ISA_AROUND_RETRIES);
     }
     sm_units_occupy(&sm->units, SM_UNIT_LDST, 0, cycle + extra);
     sm_set_destinations(sm, s, timing, mask, ready);
@@ -129,7 +131,7 @@ static void slow_down(const struct config_machine *machine, const struct sm_timi
         request->more_cycles = (uint8_t)(request->more_cycles + cycles - own);
 }
 
-static enum mem_kind kind_of(const struct sm_timing *timing) {
+static enum mem_kind kind_of(const struct config_machine *machine, const struct sm_timing *timing) {
     if (timing->is_atomic)
         return MEM_ATOMIC;
     if (timing->is_store)
@@ -138,6 +140,8 @@ static enum mem_kind kind_of(const struct sm_timing *timing) {
         return MEM_TEXTURE;
     if (timing->holds_row)
         return MEM_READ_HOLD;
+    if (timing->copies == SM_COPIES_BULK && timing->passes_l1 && machine->copies.is_present)
+        return MEM_READ_BULK;
     return timing->passes_l1 ? MEM_READ_PAST : MEM_READ;
 }
 
@@ -155,7 +159,7 @@ static void start_request(const struct sm *sm, struct sm_request *request, uint3
     request->tag = bundle->tag;
     request->row = bundle->row;
     request->lanes = mask;
-    request->kind = kind_of(&sm->program->timing[bundle->pc]);
+    request->kind = kind_of(sm->machine, &sm->program->timing[bundle->pc]);
     request->missed = 0;
 }
 
@@ -196,12 +200,15 @@ static void access_memory(struct sm *sm, uint32_t s, const struct divergence_bun
         sm_ldst_release(&sm->ldst, request);
         return;
     }
-    set_pace(sm->machine, request, address, bytes);
+    if (timing->copies != SM_COPIES_BULK || !sm->machine->copies.is_present)
+        set_pace(sm->machine, request, address, bytes);
     if (timing->is_texture)
         slow_down(sm->machine, timing, request);
     sm->counters.long_instructions++;
+    sm->counters.local_instructions += access == SM_ACCESS_LOCAL;
     sm->counters.long_thread_instructions += (uint32_t)__builtin_popcount(mask);
     sm->counters.divergent_memory_instructions += request->n_transactions > 1;
+    sm->slots.slot[s].has_accessed = true;
     if (!request->is_copy) {
         struct sm_slot *slot = &sm->slots.slot[s];
         if (sm->boards.board) {

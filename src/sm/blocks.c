@@ -113,7 +113,7 @@ void sm_start_block(struct sm *sm, uint32_t block, uint64_t cycle) {
     if (sm->blocks.cluster)
         exec_cta_join(resident->block.cta, sm->blocks.cluster, sm->blocks.rank);
     resident->is_in_flight = true;
-    resident->first_cycle = cycle + 1 > sm->blocks.start ? cycle + 1 : sm->blocks.start;
+    resident->block.first_cycle = cycle + 1 > sm->blocks.start ? cycle + 1 : sm->blocks.start;
     sm->last_change = cycle;
     sm->schedulers.view.n_blocks = ++sm->blocks.n;
     if (sm->wide)
@@ -148,12 +148,12 @@ void sm_pull(struct sm *sm, uint64_t cycle) { sm->divergence->refill(sm->model, 
 void sm_end_block(struct sm *sm, struct divergence_block *block) {
     struct sm_resident *resident = (struct sm_resident *)block;
     uint64_t last = sm->turn.cycle > sm->last_cycle ? sm->turn.cycle : sm->last_cycle;
-    if (last >= resident->first_cycle)
-        sm->counters.block_cycles += last + 1 - resident->first_cycle;
-    if (sm->observer && last >= resident->first_cycle)
+    if (last >= block->first_cycle)
+        sm->counters.block_cycles += last + 1 - block->first_cycle;
+    if (sm->observer && last >= block->first_cycle)
         sm->observer->block(sm->observer->user,
-                            &(struct sm_block_span){sm->index, block->cta->block.index, resident->first_cycle,
-                                                    last + 1 - resident->first_cycle});
+                            &(struct sm_block_span){block->cta->block.grid, sm->index, block->cta->block.index,
+                                                    block->first_cycle, last + 1 - block->first_cycle});
     if (block->cta->block.cluster)
         sm_cluster_leave(sm, block->cta);
     resident->is_in_flight = false;

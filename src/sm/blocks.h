@@ -11,7 +11,6 @@ struct sm_resident {
     bool is_in_flight;
     uint8_t grid; /* its grid, if there are several (grids.h) */
     struct sm *sm;
-    uint64_t first_cycle; /* from which on its groups may issue */
 };
 
 struct sm_blocks {

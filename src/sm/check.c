@@ -131,7 +131,7 @@ static bool check_slot(const struct sm *sm, uint32_t s, char *text, size_t size)
         return broken(text, size, "slot %u: its group is in slot %d", s, group->slot);
     if (group->status == DIVERGENCE_ENDED)
         return broken(text, size, "slot %u: its group has ended", s);
-    uint32_t n_insns = (group->row ? group->row->block->grid->program : sm->program->exec)->n_insns;
+    uint32_t n_insns = sm_program_at(sm, s)->n_insns;
     if (group->pc >= n_insns)
         return broken(text, size, "slot %u: its group is at pc %u of %u", s, group->pc, n_insns);
     if (group->status == DIVERGENCE_WAITS && sm->slots.slot[s].state != SM_SLOT_BARRIER)

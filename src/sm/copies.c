@@ -2,13 +2,19 @@
  * anything waiting for them. A bulk copy goes to a separate queue, which uses the L1 when the load/store unit does not.
  * It has requests of MEM_MAX_TRANSACTIONS lines, up to MOST_REQUESTS at a time, until all its lines have arrived.
  *
+ * With copies.present, an engine executes bulk and tensor copies. It requests a line of 128 bytes per cycle, takes
+ * longer for shorter pieces of rows, and writes a sector per cycle. Data of loads arrives over a link of its own, and a
+ * copy is complete some cycles after its last line (bench/hardware: bulk_*, tensor_*).
+ *
  * Values are already in place (copy.c), so a wait only delays its group. After cp.async.wait_group, .wait_all and a
  * true mbarrier.test_wait or .try_wait, the group's next instruction issues when the copies that the threads wait for
  * have arrived. A copy belongs to threads, not to a group, so the threads may be in any group when they wait.
  * cp.async.mbarrier.arrive ties the copies of its threads to an mbarrier. A bulk copy has an mbarrier from the start.
  *
  * Left out: the cycles that the data takes from the L1 to shared memory, and the banks there; .cg, which goes through
- * the L1 here like .ca. Copies and waits on different SMs do not affect each other (odgs moves threads). */
+ * the L1 here like .ca; the 80 cycles that a thread of the card needs to start one more bulk copy; the time until other
+ * blocks have the data of .multicast::cluster, or of a copy between blocks. Copies and waits on different SMs do not
+ * affect each other (odgs moves threads). */
 #include "sm/copies.h"
 
 #include <stdlib.h>
@@ -27,6 +33,8 @@ struct sm_copy {
     uint32_t lanes;
     uint32_t n_requests;                    /* bulk: in flight or in the queue */
     uint64_t ready;                         /* ARRIVED: the cycle in which its data arrived */
+    uint32_t more_cycles;                   /* from its last line until it is complete */
+    double sector_cycles;                   /* of the engine, for each sector that it writes; 0: it reads */
     const struct exec_row *row[EXEC_LANES]; /* compared, never dereferenced: the row may no longer exist */
     const struct exec_block *block[EXEC_LANES];
     uint8_t home[EXEC_LANES];                   /* the thread's lane in its row */
@@ -34,6 +42,7 @@ struct sm_copy {
     uint32_t mbarrier[EXEC_LANES];              /* EXEC_NO_MBARRIER: none yet */
     uint32_t left;                              /* bulk: lanes whose lines have not all been requested, */
     uint64_t next[EXEC_LANES], end[EXEC_LANES]; /* and the addresses of the rest */
+    uint64_t begin[EXEC_LANES];                 /* of the row, or of the whole copy */
     /* Tensor copies: the rows of the boxes, of which `row_at` to `row_end` are left for a lane after the one from next
      * to end. */
     struct exec_rows rows;
@@ -106,14 +115,36 @@ static bool next_row(struct sm_copy *copy, uint32_t lane) {
     if (copy->row_at[lane] == copy->row_end[lane])
         return false;
     const struct exec_row_of_box *row = &copy->rows.row[copy->row_at[lane]++];
-    copy->next[lane] = row->address;
+    copy->begin[lane] = copy->next[lane] = row->address;
     copy->end[lane] = row->address + row->bytes;
     return true;
+}
+
+/* Lets the request take this many cycles. */
+static void set_pace(struct sm_request *request, double cycles) {
+    uint32_t whole = (uint32_t)cycles > 1 ? (uint32_t)cycles : 1, n = request->n_transactions;
+    request->lines_per_cycle = (uint8_t)((n + whole - 1) / whole);
+    uint32_t taken = (n + request->lines_per_cycle - 1) / request->lines_per_cycle;
+    request->more_cycles = (uint8_t)(whole > taken ? whole - taken : 0);
+}
+
+/* Returns the engine's cycles for the sectors from `next` to `end` of a lane's row. A row is read in pieces that end
+ * where lines of 128 bytes do. Their first sector counts for the whole piece. */
+static double engine_cycles(const struct sm *sm, const struct sm_copy *copy, uint32_t lane, uint64_t end) {
+    enum { LINE = 128, SECTOR = 32 };
+    uint64_t next = copy->next[lane];
+    if (copy->sector_cycles > 0)
+        return end - next < SECTOR ? 2 * copy->sector_cycles : copy->sector_cycles;
+    if (next != copy->begin[lane] && next % LINE)
+        return 0;
+    uint64_t piece = LINE - next % LINE;
+    return piece < LINE || copy->end[lane] - next < LINE ? sm->machine->copies.piece_cycles : 1;
 }
 
 /* Fills the request with the next lines of a bulk copy. */
 static void request_lines(const struct sm *sm, struct sm_copy *copy, struct sm_request *request) {
     const uint64_t line_bytes = sm->machine->l1.cache.line_bytes;
+    double cycles = 0;
     request->n_transactions = request->next = 0;
     while (copy->left && request->n_transactions < MEM_MAX_TRANSACTIONS) {
         uint32_t lane = (uint32_t)__builtin_ctz(copy->left);
@@ -121,10 +152,13 @@ static void request_lines(const struct sm *sm, struct sm_copy *copy, struct sm_r
         uint64_t end = line + line_bytes < copy->end[lane] ? line + line_bytes : copy->end[lane];
         request->transaction[request->n_transactions++] =
             (struct mem_transaction){.line = line, .lanes = 1u << lane, .bytes = (uint32_t)(end - copy->next[lane])};
+        cycles += engine_cycles(sm, copy, lane, end);
         copy->next[lane] = end;
         if (end == copy->end[lane] && !next_row(copy, lane))
             copy->left &= ~(1u << lane);
     }
+    if (sm->machine->copies.is_present)
+        set_pace(request, cycles);
 }
 
 static void queue_bulk(struct sm *sm, uint32_t number) {
@@ -157,7 +191,7 @@ static void start_copy(const struct sm *sm, struct sm_copy *copy, uint32_t lanes
         copy->home[l] = (uint8_t)home;
         copy->group[l] = has_mbarrier ? SM_NO_GROUP : row->n_copy_groups[kind][home];
         copy->mbarrier[l] = has_mbarrier ? sm->cx.async.mbarrier[l] : EXEC_NO_MBARRIER;
-        copy->next[l] = sm->cx.address[l];
+        copy->begin[l] = copy->next[l] = sm->cx.address[l];
         copy->end[l] = sm->cx.address[l] + sm->cx.async.bytes[l];
         copy->row_at[l] = copy->row_end[l] = 0;
     }
@@ -181,6 +215,12 @@ static void take_rows(struct sm *sm, struct sm_copy *copy) {
     }
 }
 
+static void use_engine(const struct config_copies *copies, struct sm_copy *copy, bool is_store, bool is_reduction) {
+    copy->more_cycles = is_store ? copies->store_cycles : copies->load_cycles;
+    if (is_store)
+        copy->sector_cycles = is_reduction ? copies->reduce_sector_cycles : copies->store_sector_cycles;
+}
+
 uint32_t sm_copies_issue(struct sm *sm, const struct divergence_bundle *bundle, struct sm_request *request,
                          uint64_t cycle) {
     const struct exec_insn *insn = &sm->program->exec->code[bundle->pc];
@@ -194,6 +234,11 @@ uint32_t sm_copies_issue(struct sm *sm, const struct divergence_bundle *bundle, 
     uint32_t number = take_copy(&sm->copies, cycle);
     struct sm_copy *copy = &sm->copies.copy[number];
     start_copy(sm, copy, lanes, is_bulk, has_mbarrier);
+    copy->sector_cycles = 0;
+    copy->more_cycles = 0;
+    if (is_bulk && sm->machine->copies.is_present)
+        use_engine(&sm->machine->copies, copy, timing->is_store,
+                   ptx_has(sm->program->exec->source[bundle->pc], PTX_MOD_REDUCE));
     request->copy = number;
     request->is_copy = true;
     request->age = SM_NEVER; /* no group owns it */
@@ -293,6 +338,7 @@ bool sm_copies_finish(struct sm *sm, struct sm_request *request, uint64_t cycle)
     copy->ready = request->ready > copy->ready ? request->ready : copy->ready;
     if (--copy->n_requests)
         return true;
+    copy->ready += copy->more_cycles;
     copy->state = COPY_ARRIVED;
     arrive(sm, request->copy, copy->ready, cycle);
     return true;

@@ -108,6 +108,38 @@ static void a_bulk_group_is_waited_for(void **state) {
     assert_true(fixture_cycles(NULL, body, 1) >= 13);
 }
 
+/* The engine requests a line of 128 bytes per cycle, and takes more cycles for a shorter piece. */
+static void an_engine_takes_its_time_for_lines_and_pieces(void **state) {
+    (void)state;
+#define WAIT "mbarrier.try_wait.parity.shared.b64 %p1, [barrier], 0;\nret;"
+#define ENGINE "l1.line=32", "copies.present=true", "copies.load_cycles=0", "copies.store_cycles=0"
+    static const char *const quick[] = {ENGINE, NULL}, *const late[] = {ENGINE, "copies.load_cycles=100", NULL},
+                             *const pieces[] = {ENGINE, "copies.piece_cycles=9", NULL};
+    uint64_t one = fixture_cycles(quick, BULK(128) WAIT, 1);
+    assert_int_equal(fixture_cycles(quick, BULK(1024) WAIT, 1), one + 7);
+    assert_int_equal(fixture_cycles(late, BULK(1024) WAIT, 1), one + 107);
+    assert_int_equal(fixture_cycles(pieces, BULK(1024) WAIT, 1), one + 7);
+    assert_true(fixture_cycles(pieces, BULK(912) WAIT, 1) > one + 7);
+#undef WAIT
+}
+
+static void an_engine_writes_a_sector_in_a_cycle(void **state) {
+    (void)state;
+#define STORE(bytes, operation)                                                                                        \
+    LOAD_ADDRESS "cp" operation "[%d1], [buffer], " #bytes ";\ncp.async.bulk.commit_group;\n"                          \
+                 "cp.async.bulk.wait_group 0;\nret;"
+#define COPIES ".async.bulk.global.shared::cta.bulk_group "
+#define ADDS ".reduce.async.bulk.global.shared::cta.bulk_group.add.u32 "
+    static const char *const quick[] = {ENGINE, NULL}, *const late[] = {ENGINE, "copies.store_cycles=100", NULL},
+                             *const adds[] = {ENGINE, "copies.reduce_sector_cycles=4", NULL};
+    uint64_t some = fixture_cycles(quick, STORE(512, COPIES), 1);
+    assert_int_equal(fixture_cycles(quick, STORE(1024, COPIES), 1), some + 16);
+    assert_int_equal(fixture_cycles(late, STORE(1024, COPIES), 1), some + 116);
+    assert_int_equal(fixture_cycles(adds, STORE(1024, COPIES), 1), some + 16);
+    /* the 32nd sector goes out in 42, after 31 cycles, and the engine is busy for 96 more */
+    assert_int_equal(fixture_cycles(adds, STORE(1024, ADDS), 1), 139);
+}
+
 /* Copies that read nothing take no line. */
 static void a_copy_of_zeros_is_there_at_once(void **state) {
     (void)state;
@@ -127,6 +159,8 @@ int main(void) {
         cmocka_unit_test(an_mbarrier_holds_what_has_seen_it_complete),
         cmocka_unit_test(a_bulk_copy_signals_its_mbarrier),
         cmocka_unit_test(a_bulk_group_is_waited_for),
+        cmocka_unit_test(an_engine_takes_its_time_for_lines_and_pieces),
+        cmocka_unit_test(an_engine_writes_a_sector_in_a_cycle),
         cmocka_unit_test(a_copy_of_zeros_is_there_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,9 +32,29 @@ static void wake_slot(struct sm *sm, uint32_t s, uint64_t cycle) {
     sm_schedulers_wake(&sm->schedulers, s, cycle);
 }
 
-/* Wakes slots until none is due, because a woken group may place or wake others that issue in the same cycle. The
- * `refused` slots ask again, in turn among the others, until the I-cache's port is taken. */
-static inline __attribute__((always_inline)) void wake_slots(struct sm *sm, struct sched_set refused, uint64_t cycle) {
+/* Wakes slots until none is due, because a woken group may place or wake others that issue in the same cycle. */
+static inline void wake_slots(struct sm *sm, uint64_t cycle) {
+    while (sm_wheel_is_due(&sm->wheel, cycle)) {
+        struct sched_set woken = sm_wheel_take(&sm->wheel, cycle);
+        for (uint32_t word = 0; word < SCHED_WORDS; word++)
+            for (uint64_t left = woken.word[word]; left; left &= left - 1) {
+                uint32_t s = word * 64 + (uint32_t)__builtin_ctzll(left);
+                if (!sched_has(&sm->fetch.refused, s))
+                    wake_slot(sm, s, cycle);
+            }
+    }
+}
+
+/* The same with slots that the I-cache has refused: they ask again, in turn among the others, until its port is taken.
+ * If all of them found its MSHRs full, and nothing has changed since, they are counted as refused again. */
+static __attribute__((noinline)) void wake_slots_and_fetch(struct sm *sm, uint64_t cycle) {
+    struct sched_set refused = sm->fetch.refused;
+    uint32_t n_refused = sched_count(&refused), n_at_full = sm->fetch.n_at_full;
+    bool is_any_due = sm_wheel_is_due(&sm->wheel, cycle);
+    if (sm->fetch.is_stuck && !is_any_due) {
+        mem_refuse_fetches(sm->mem, sm->index, n_refused);
+        return;
+    }
     while (sm_wheel_is_due(&sm->wheel, cycle) || !sched_is_empty(&refused)) {
         struct sched_set woken = sm_wheel_take(&sm->wheel, cycle);
         for (uint32_t word = 0; word < sm->slots.n_words; word++)
@@ -49,6 +69,7 @@ static inline __attribute__((always_inline)) void wake_slots(struct sm *sm, stru
             }
         memset(&refused, 0, sizeof refused);
     }
+    sm->fetch.is_stuck = !is_any_due && sm->fetch.n_at_full - n_at_full == n_refused;
 }
 
 /* Returns the first cycle in which no instruction that takes several cycles occupies a unit, or SM_NEVER while accesses
@@ -178,6 +199,9 @@ static uint64_t next_issue(const struct sm *sm, uint64_t cycle) {
     uint64_t next = SM_NEVER;
     if (stalls_as_one(sm) && pipeline_free(sm) > cycle)
         return pipeline_free(sm);
+    struct sched_set others = sched_and_not(&sm->slots.ready, &sm->units.slots[SM_UNIT_LDST]);
+    if (ldst_is_full && sched_is_empty(&others))
+        return SM_NEVER;
     for (uint32_t k = 0; k < sm->schedulers.n; k++)
         for (int unit = 0; unit < SM_N_UNITS; unit++) {
             uint64_t any = 0;
@@ -193,16 +217,25 @@ static uint64_t next_issue(const struct sm *sm, uint64_t cycle) {
     return next > cycle ? next : cycle + 1;
 }
 
-static uint64_t next_cycle(const struct sm *sm, uint64_t cycle, bool has_issued) {
-    if (has_issued || sm_ldst_has_work(&sm->ldst) || (sm->copies.n_queued && !sm->ldst.is_refused) ||
-        !sched_is_empty(&sm->fetch.refused))
+/* Returns whether ticks may be quiet. Otherwise a cycle without an issue can change more than the load/store unit. */
+static bool can_be_quiet(const struct sm *sm) {
+    return sm->pipeline != CONFIG_PIPELINE_BARREL && !sm->wide && !sm->copies.n_queued &&
+           !(sm->divergence->memory && sm->divergence->memory->idle);
+}
+
+/* Returns the next cycle in which the SM has work. */
+static uint64_t next_cycle(struct sm *sm, uint64_t cycle, bool has_issued) {
+    if (has_issued || (sm->copies.n_queued && !sm->ldst.is_refused) || !sched_is_empty(&sm->fetch.refused))
         return cycle + 1;
     uint64_t next = sm_wheel_next(&sm->wheel, cycle);
     if (sm->slots.n_in_state[SM_SLOT_READY]) {
         uint64_t issue = sm->schedulers.policy.is_strict ? cycle + 1 : next_issue(sm, cycle);
         next = issue < next ? issue : next;
     }
-    return sm->model_wake < next ? sm->model_wake : next;
+    next = sm->model_wake < next ? sm->model_wake : next;
+    if (can_be_quiet(sm))
+        sm->slots.quiet_until = next;
+    return sm_ldst_has_work(&sm->ldst) ? cycle + 1 : next;
 }
 
 /* Returns whether slots have become free, or the cycle that the model asked for has come. */
@@ -241,16 +274,20 @@ static inline void collect_answers(struct sm *sm, uint64_t cycle) {
 
 static inline void wake_groups(struct sm *sm, uint64_t cycle) {
     sm->turn.is_waking = true;
-    wake_slots(sm, sm->fetch.refused, cycle);
+    if (sched_is_empty(&sm->fetch.refused))
+        wake_slots(sm, cycle);
+    else
+        wake_slots_and_fetch(sm, cycle);
     if (is_refill_due(sm, cycle)) {
         refill(sm, cycle);
-        wake_slots(sm, (struct sched_set){{0}}, cycle); /* the slots that refill() filled */
+        wake_slots(sm, cycle); /* the slots that refill() filled */
     }
     sm->turn.is_waking = false;
 }
 
 static inline void access_l1(struct sm *sm, uint64_t cycle) {
-    if (sm->ldst.length || sm->ldst.n_aside || sm->copies.n_queued)
+    bool has_requests = sm->ldst.length && (!sm->ldst.is_refused || sm->wide); /* wide: they may wait aside */
+    if (has_requests || sm->ldst.n_aside || sm->copies.n_queued)
         sm_ldst_tick(sm, cycle);
 }
 
@@ -269,8 +306,25 @@ static inline uint64_t end_cycle(struct sm *sm, uint64_t cycle) {
     return next;
 }
 
-enum sm_outcome sm_tick(struct sm *sm, enum sm_freedom freedom, uint64_t cycle, uint64_t *next) {
-    assert(cycle > sm->last_cycle); /* otherwise a scheduler would issue twice in a cycle */
+/* Runs a cycle in which, as far as is known, only the load/store unit has work. Returns false if the rest of the cycle
+ * must run: an access has ended, or the unit takes instructions again. */
+static bool tick_quietly(struct sm *sm, uint64_t cycle, uint64_t *next) {
+    bool had_room = sm_ldst_has_room(&sm->ldst);
+    begin_cycle(sm, cycle);
+    access_l1(sm, cycle);
+    if (sm_ldst_has_room(&sm->ldst) != had_room)
+        sm->slots.quiet_until = 0;
+    if (!sm->slots.quiet_until)
+        return false;
+    sm->counters.sm_cycles++;
+    sm_count_stall(sm, 1);
+    sm->last_cycle = cycle;
+    *next = sm_ldst_has_work(&sm->ldst) ? cycle + 1 : sm->slots.quiet_until;
+    return true;
+}
+
+static __attribute__((noinline)) enum sm_outcome tick(struct sm *sm, enum sm_freedom freedom, uint64_t cycle,
+                                                      uint64_t *next) {
     sm->prefetches = sm->needs_prefetch && freedom != SM_AHEAD;
     if (sm->turn.cycle != cycle) { /* otherwise an earlier call has run these stages */
         begin_cycle(sm, cycle);
@@ -288,18 +342,15 @@ enum sm_outcome sm_tick(struct sm *sm, enum sm_freedom freedom, uint64_t cycle, 
     return sm_has_fault(sm) ? SM_FAULTED : SM_TICKED;
 }
 
-/* Returns whether the model does not depend on other SMs or on the grid's blocks, groups have one pc, instruction
- * fetches do not share the path to the L2 with answers to other SMs, as they do with coherent caches, and the scheduler
- * does not look at DRAM. */
-static bool is_separate(const struct sm *sm) {
-    bool fetches_meet_answers = sm->fetch.can_miss && sm->machine->memory.coherence != CONFIG_COHERENCE_NONE;
-    bool sees_dram = sm->schedulers.policy.wants & SCHED_WANTS_DRAM;
-    return !sm->divergence->chip && !divergence_mixes_pcs(sm->divergence) && !fetches_meet_answers && !sees_dram;
+enum sm_outcome sm_tick(struct sm *sm, enum sm_freedom freedom, uint64_t cycle, uint64_t *next) {
+    assert(cycle > sm->last_cycle); /* otherwise a scheduler would issue twice in a cycle */
+    bool is_quiet = cycle < sm->slots.quiet_until && sm->ldst.done == SM_NO_REQUEST && sm->turn.cycle != cycle;
+    return is_quiet && tick_quietly(sm, cycle, next) ? SM_TICKED : tick(sm, freedom, cycle, next);
 }
 
 bool sm_is_alone(const struct sm *sm, uint64_t cycle) {
     return sm->blocks.n && !sm->fetch.n_in_flight && sm->ldst.n_free == sm->ldst.n_requests && sm->model_wake > cycle &&
-           sm->turn.cycle != cycle && !sm_has_fault(sm) && is_separate(sm);
+           sm->turn.cycle != cycle && !sm_has_fault(sm) && sm->is_separate;
 }
 
 void sm_keep_stores(struct sm *sm, struct exec_stores *stores) { sm->cx.stores = stores; }

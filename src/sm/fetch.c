@@ -16,13 +16,16 @@ bool sm_fetch_line(struct sm *sm, uint32_t s, uint64_t cycle) {
     struct sm_fetch *fetch = &sm->fetch;
     struct sm_slot *slot = &sm->slots.slot[s];
     uint32_t line = slot->group->pc >> fetch->line_shift, line_bytes = sm->machine->icache.line_bytes;
-    uint64_t ready, address = sm->grid->program->code_address + (uint64_t)line * line_bytes;
+    uint64_t ready = 0, address = sm->grid->program->code_address + (uint64_t)line * line_bytes;
     /* Before the schedulers pick, `cycle` is the one before. */
     uint64_t now = cycle < sm->turn.cycle ? sm->turn.cycle : cycle;
     enum mem_answer answer = MEM_REFUSED;
     if (sm_fetch_has_port(fetch, now))
         answer = mem_access(sm->mem, sm->index, now, MEM_FETCH, address, line_bytes, SM_FETCH_TOKEN | s, &ready);
     if (answer == MEM_REFUSED) {
+        bool is_full = ready == MEM_NEVER;
+        fetch->n_at_full += is_full;
+        fetch->is_stuck &= is_full;
         slot->wake = SM_NEVER;
         sm_slots_set_state(&sm->slots, s, SM_SLOT_FETCH);
         sched_add(&fetch->refused, s);

@@ -17,6 +17,8 @@ struct sm_fetch {
     uint32_t n_in_flight;     /* fetches that missed */
     uint8_t line_shift;       /* from a pc to its line */
     bool can_miss, has_one_port;
+    bool is_stuck;      /* every refused slot found the MSHRs full, and memory has not changed since */
+    uint32_t n_at_full; /* refusals for this reason so far */
 };
 
 void sm_fetch_init(struct sm_fetch *fetch, const struct config_cache *icache);

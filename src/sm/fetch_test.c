@@ -47,12 +47,23 @@ static void a_line_that_misses_arrives_later_and_stays(void **state) {
     assert_true(one.stall_fetch > 20);
 }
 
+/* The MSHR has room for the first warp only. The second, for which the port is free from cycle 1 on, is refused in
+ * every cycle until the line arrives, and the third as well. */
+static void groups_that_find_the_mshr_full_are_refused_in_every_cycle(void **state) {
+    (void)state;
+    static const char *const slow[] = {LINES, "memory.perfect=false", "icache.mshr_merges=1", NULL};
+    uint64_t arrival = fixture_run(slow, "ret;", 1, 32).cycles;
+    assert_int_equal(fixture_run(slow, "ret;", 1, 64).mshr_full, arrival - 1);
+    assert_int_equal(fixture_run(slow, "ret;", 1, 96).mshr_full, 2 * (arrival - 1));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_group_fetches_when_it_enters_a_line),
         cmocka_unit_test(one_port_serves_one_group_in_each_cycle),
         cmocka_unit_test(a_branch_to_another_line_fetches_it),
         cmocka_unit_test(a_line_that_misses_arrives_later_and_stays),
+        cmocka_unit_test(groups_that_find_the_mshr_full_are_refused_in_every_cycle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

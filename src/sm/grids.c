@@ -54,10 +54,13 @@ void sm_use_request(struct sm *sm, uint32_t k) {
         sm_use_grid(sm, k);
 }
 
-void sm_show_grid(struct sm *sm, uint32_t k) { sm_use_grid(sm, k); }
+void sm_show_grid(struct sm *sm, uint32_t k, uint64_t cycle) {
+    sm_catch_up(sm, cycle);
+    sm_use_grid(sm, k);
+}
 uint32_t sm_current_grid(const struct sm *sm) { return sm->grids.current; }
 
-bool sm_can_share(const struct sm *sm) { return sm->divergence->shares_sms && !sm->wide && !sm->observer; }
+bool sm_can_share(const struct sm *sm) { return sm->divergence->shares_sms && !sm->wide; }
 
 static void set_up(struct sm *sm, uint32_t k, const struct exec_grid *grid, const struct sm_program *program) {
     const struct config_capacity capacity = config_capacity_of(sm->machine);
@@ -78,7 +81,10 @@ void sm_share_grid(struct sm *sm) {
     memset(&grids->grid[0].share, 0, sizeof grids->grid[0].share);
 }
 
-void sm_join_grid(struct sm *sm, uint32_t k, const struct exec_grid *grid, const struct sm_program *program) {
+void sm_join_grid(struct sm *sm, uint32_t k, const struct exec_grid *grid, const struct sm_program *program,
+                  uint64_t cycle) {
+    if (cycle)
+        sm_catch_up(sm, cycle - 1);
     put_away(sm);
     set_up(sm, k, grid, program);
     sm->grids.grid[k].lanes_at = base_allocate(grid->program->n_insns, sizeof *sm->lanes_at);
@@ -135,6 +141,8 @@ void sm_leave_grid(struct sm *sm, uint32_t k, uint64_t cycle, struct stats_count
     struct sm_grid *grid = &sm->grids.grid[k];
     sm_catch_up(sm, cycle);
     sm_use_grid(sm, k);
+    if (sm->follower)
+        sm_observe_leave(sm, k, cycle);
     sm_count_work(sm);
     free(sm->hot);
     sm->hot = NULL;
@@ -156,6 +164,20 @@ void sm_leave_grid(struct sm *sm, uint32_t k, uint64_t cycle, struct stats_count
             take_out(sm, other);
             return;
         }
+}
+
+struct sm_seen sm_see(struct sm *sm, uint32_t k) {
+    if (k == SM_ALL_GRIDS)
+        return (struct sm_seen){&sm->counters, mem_sm_counters(sm->mem, sm->index), sm->active_lanes, sm->blocks.n,
+                                sm_slots_n_occupied(&sm->slots)};
+    const struct sm_share *share = &sm->grids.grid[k].share;
+    struct sm_seen seen = {&share->sm, &share->mem, share->active_lanes, 0, 0};
+    settle(sm);
+    for (uint32_t i = 0; i < sm->blocks.n_places; i++)
+        seen.n_blocks += sm->blocks.place[i] && sm->blocks.place[i]->is_in_flight && sm->blocks.place[i]->grid == k;
+    for (uint32_t s = 0; s < sm->slots.n; s++)
+        seen.n_groups += sm->slots.slot[s].group && sm->slots.slot[s].grid == k;
+    return seen;
 }
 
 void sm_add_share(struct sm *sm, uint32_t k, struct stats_counters *counters) {

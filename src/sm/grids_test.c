@@ -73,7 +73,7 @@ static void open_sm(struct several *s, uint32_t threads_of_small, uint32_t threa
     s->grid[LARGE].shape.block[0] = threads_of_large;
     sm_begin_grid(s->f.sm, &s->grid[SMALL], s->timing[SMALL]);
     sm_share_grid(s->f.sm);
-    sm_join_grid(s->f.sm, LARGE, &s->grid[LARGE], s->timing[LARGE]);
+    sm_join_grid(s->f.sm, LARGE, &s->grid[LARGE], s->timing[LARGE], 0);
 }
 
 static void close_sm(struct several *s) {

@@ -187,9 +187,20 @@ static void activity(void *user, uint64_t *active, uint64_t *waiting) {
 
 static void call_at(void *user, uint64_t cycle) {
     struct sm *sm = user;
-    if (cycle < sm->model_wake)
+    if (cycle < sm->model_wake) {
         sm->model_wake = cycle;
+        sm->slots.quiet_until = 0;
+    }
     sm->dispatcher.wake(sm->dispatcher.user, sm->index, cycle);
+}
+
+static bool place_at(void *user, struct divergence_group *group, uint64_t first, uint64_t cycle) {
+    struct sm *sm = user;
+    uint64_t start = sm->blocks.start; /* of a block that starts now */
+    sm->blocks.start = first;
+    bool is_placed = place(user, group, cycle);
+    sm->blocks.start = start;
+    return is_placed;
 }
 
 static bool pull_block(void *user, uint64_t cycle) {
@@ -214,5 +225,5 @@ const struct divergence_host sm_divergence_host = {
                                                     .data_ready = data_ready,
                                                     .count_others = count_others,
                                                     .activity = activity},
-    .chip = &(const struct divergence_chip_host){.call_at = call_at, .pull_block = pull_block},
+    .chip = &(const struct divergence_chip_host){.call_at = call_at, .pull_block = pull_block, .place_at = place_at},
 };

@@ -51,6 +51,7 @@ struct sm {
     bool prefetches;     /* needs_prefetch, and it has not been running ahead of the others */
     /* checks: for tests. is_watched: checks, an observer, or the grid records the execution of its threads or lines. */
     bool checks, is_watched;
+    bool is_separate;       /* it may run ahead of the others: sm.c */
     bool has_several_grids; /* the launch shares the SM with others, or may: grids.h */
     enum config_pipeline pipeline;
     enum sm_issues issues;
@@ -156,6 +157,10 @@ static inline void sm_use_grid(struct sm *sm, uint32_t k) {
     if (sm->grids.current != k)
         sm_switch_grid(sm, k);
 }
+/* Returns the program of the group in a slot. */
+static inline const struct exec_program *sm_program_at(const struct sm *sm, uint32_t s) {
+    return sm->has_several_grids ? sm->grids.grid[sm->slots.slot[s].grid].program->exec : sm->program->exec;
+}
 static inline void sm_use_slot(struct sm *sm, uint32_t s) {
     if (__builtin_expect(sm->has_several_grids, 0))
         sm_use_grid(sm, sm->slots.slot[s].grid);
@@ -185,6 +190,11 @@ uint64_t sm_cluster_access(struct sm *sm, uint32_t mask, uint32_t bytes, const s
 /* Returns the lanes whose last access was to the shared memory of other blocks. */
 uint32_t sm_cluster_lanes(const struct sm *sm, uint32_t mask);
 /* An arrival of these lanes at mbarriers of other blocks, which see it later. */
+/* Returns the time of a fence for the device. */
+static inline uint64_t sm_fence_cycles(const struct sm *sm, const struct sm_slot *slot) {
+    const struct config_lowering *lowering = &sm->machine->lowering;
+    return slot->has_accessed && lowering->fence_access_cycles ? lowering->fence_access_cycles : lowering->fence_cycles;
+}
 void sm_cluster_signal(struct sm *sm, uint32_t pc, uint32_t mask, uint64_t cycle);
 
 /* prepare.c */
@@ -210,6 +220,7 @@ void sm_watch_bundle(struct sm *sm, uint32_t slot, const struct divergence_bundl
 /* observe.c: only if sm->follower is not NULL, except the first two */
 void sm_observe_begin(struct sm *sm); /* a grid begins */
 void sm_follower_free(struct sm_follower *follower);
+void sm_observe_leave(struct sm *sm, uint32_t grid, uint64_t cycle); /* this one of several grids has ended */
 void sm_observe_issue(struct sm *sm, uint32_t slot, uint32_t pc, uint32_t n_lanes);
 void sm_observe_hook(struct sm *sm, uint32_t slot); /* a hook of the model runs for this group */
 /* `from` is the slot of the group from which it was split, or SM_NO_SLOT: that of the running hook. */

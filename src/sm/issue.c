@@ -54,8 +54,12 @@ static inline void issue_machine_instructions(struct sm *sm, uint32_t scheduler,
     sm->counters.machine_instructions += n;
     if (n == 0 || timing->is_predicated)
         slot->fetch_ready = cycle + 1;
-    if (timing->is_device_fence && slot->fetch_ready < cycle + sm->machine->lowering.fence_cycles)
-        slot->fetch_ready = cycle + sm->machine->lowering.fence_cycles;
+    if (timing->is_device_fence) {
+        uint64_t end = cycle + sm_fence_cycles(sm, slot);
+        slot->fetch_ready = slot->fetch_ready > end ? slot->fetch_ready : end;
+        slot->has_accessed = false;
+    }
+    slot->is_fenced = false;
     if (n > 1) {
         sm->schedulers.busy_until[scheduler] = cycle + n;
         if (slot->fetch_ready < cycle + n)
@@ -98,6 +102,25 @@ static void show_progress(struct sm *sm, uint32_t s, const struct divergence_bun
         uint32_t progress = sm->cx.threads->row[__builtin_ctz(left)]->progress;
         view->progress = progress < view->progress ? progress : view->progress;
     }
+}
+
+/* Lets the group wait: for registers, or at least as long as nanosleep asks. The H200 sleeps for a power of two of
+ * nanoseconds (bench/hardware: nanosleep). */
+static void pause_group(struct sm *sm, uint32_t s, const struct divergence_bundle *bundle, uint64_t cycle) {
+    const struct exec_insn *insn = &sm->program->exec->code[bundle->pc];
+    struct sm_slot *slot = &sm->slots.slot[s];
+    uint64_t end = cycle + sm->machine->lowering.registers_cycles;
+    if (insn->opcode == PTX_OP_NANOSLEEP) {
+        uint32_t most = 1;
+        const uint32_t *lanes =
+            bundle->row && insn->n_src ? divergence_lanes(bundle->row, insn->operand[insn->n_dst]) : NULL;
+        for (uint32_t left = lanes ? bundle->mask : 0; left; left &= left - 1)
+            most = lanes[__builtin_ctz(left)] > most ? lanes[__builtin_ctz(left)] : most;
+        uint64_t nanoseconds = most > 1 ? 1ull << (32 - __builtin_clz(most - 1)) : 1;
+        uint64_t cycles = (uint64_t)((double)nanoseconds * sm->machine->clock_ghz);
+        end = cycle + (cycles > sm->machine->lowering.sleep_cycles ? cycles : sm->machine->lowering.sleep_cycles);
+    }
+    slot->fetch_ready = slot->fetch_ready > end ? slot->fetch_ready : end;
 }
 
 /* Handles the effects of an instruction beyond the values that it computes. */
@@ -157,6 +180,8 @@ static void call_control(struct sm *sm, struct divergence_group *group, const st
         sm_hot_at(sm, pc)->diverged++;
     if (sm_has_fault(sm))
         set_fault(sm, bundle);
+    else if (sm->program->timing[pc].is_pause && group->slot >= 0)
+        pause_group(sm, (uint32_t)group->slot, bundle, cycle);
     else if (kind == EXEC_KIND_CALL_BUILTIN && sm->machine->calls.is_present)
         wait_for_call(sm, group, bundle, cycle);
     else if (sm->has_clusters && (kind == EXEC_KIND_BARRIER || kind == EXEC_KIND_EXIT))

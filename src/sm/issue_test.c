@@ -218,6 +218,34 @@ static void registers_are_no_limit_where_there_are_as_many_as_needed(void **stat
     assert_int_equal(fixture_run(enough, body, 2, 32).cycles, 22);
 }
 
+/* The store issues in 10, the instruction after it in 11. */
+static void fences_and_releases_wait_for_earlier_accesses(void **state) {
+    (void)state;
+#define ADDRESS "ld.param.u64 %d1, [p];\n"
+#define STORE "st.global.u32 [%d1], 1;\n"
+    static const char *const machine[] = {"lowering.target=sm_90", "lowering.fence_cycles=100",
+                                          "lowering.fence_access_cycles=300", NULL};
+    uint64_t plain = fixture_cycles(machine, ADDRESS STORE STORE "ret;", 32);
+    uint64_t released = fixture_cycles(machine, ADDRESS STORE "st.release.gpu.global.u32 [%d1], 1;\nret;", 32);
+    uint64_t alone = fixture_cycles(machine, ADDRESS "st.release.gpu.global.u32 [%d1], 1;\nret;", 32);
+    uint64_t in_block = fixture_cycles(machine, ADDRESS STORE "st.release.cta.global.u32 [%d1], 1;\nret;", 32);
+    assert_in_range(released, plain + 299, plain + 301);
+    assert_in_range(alone, plain + 80, plain + 101);
+    assert_int_equal(in_block, plain);
+    assert_int_equal(fixture_cycles(machine, "membar.gl;\nmembar.gl;\nret;", 32), 201);
+}
+
+/* 100 nanoseconds become 128, at 2 GHz. */
+static void a_sleep_takes_a_power_of_two_of_nanoseconds(void **state) {
+    (void)state;
+    static const char *const machine[] = {"lowering.target=sm_90", "lowering.sleep_cycles=50",
+                                          "lowering.registers_cycles=40", "clock=2", NULL};
+    uint64_t none = fixture_cycles(machine, "ret;", 32);
+    assert_int_equal(fixture_cycles(machine, "nanosleep.u32 100;\nret;", 32), none + 256);
+    assert_int_equal(fixture_cycles(machine, "nanosleep.u32 1;\nret;", 32), none + 50);
+    assert_int_equal(fixture_cycles(machine, "mov.u32 %r1, 64;\nnanosleep.u32 %r1;\nret;", 32), none + 9 + 128);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(independent_instructions_issue_every_cycle),
@@ -236,6 +264,8 @@ int main(void) {
         cmocka_unit_test(an_access_alone_makes_the_greedy_scheduler_switch),
         cmocka_unit_test(a_barrier_frees_everyone_when_the_last_arrives),
         cmocka_unit_test(divergent_paths_run_one_after_the_other),
+        cmocka_unit_test(fences_and_releases_wait_for_earlier_accesses),
+        cmocka_unit_test(a_sleep_takes_a_power_of_two_of_nanoseconds),
         cmocka_unit_test(blocks_wait_for_room),
         cmocka_unit_test(registers_are_no_limit_where_there_are_as_many_as_needed),
     };

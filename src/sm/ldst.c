@@ -104,7 +104,7 @@ static void finish(struct sm *sm, struct sm_request *request, uint64_t cycle) {
     if (sm->boards.board ? request->is_copy || !sm_boards_own(sm, request) : !has_owner(sm, request))
         return;
     if (timing->is_texture)
-        request->ready += sm->machine->unified.texture_cycles;
+        request->ready += (timing->is_plane ? 2ull : 1ull) * sm->machine->unified.texture_cycles;
     if (sm_has_result(timing))
         count_load(sm, request);
     if (sm->boards.board) {
@@ -171,13 +171,20 @@ bool sm_has_queued_effect(const struct sm *sm) {
     return false;
 }
 
-void sm_memory_changed(struct sm *sm) { sm->ldst.is_refused = sm->ldst.is_aside_refused = false; }
+void sm_memory_changed(struct sm *sm) { sm->ldst.is_refused = sm->ldst.is_aside_refused = sm->fetch.is_stuck = false; }
+
+/* Returns whether the access needs a port of the L1 data cache. */
+static bool needs_port(enum mem_kind kind) { return kind != MEM_ATOMIC && kind != MEM_TEXTURE; }
 
 /* Looks a line of the request up. Returns false if memory refuses it. */
 static bool look_up(struct sm *sm, uint32_t number, uint32_t line, uint64_t cycle) {
     struct sm_request *request = &sm->ldst.request[number];
     const struct mem_transaction *transaction = &request->transaction[line];
     uint64_t ready;
+    if (sm->ldst.port_cycle == cycle && needs_port(request->kind)) {
+        ++*sm->ldst.port_conflicts;
+        return false;
+    }
     if (sm->wide && sm->wide->names_critical)
         sm_wide_name_access(sm, request);
     enum mem_answer answer = mem_access(sm->mem, sm->index, cycle, request->kind, transaction->line, transaction->bytes,
@@ -186,6 +193,8 @@ static bool look_up(struct sm *sm, uint32_t number, uint32_t line, uint64_t cycl
         sm->ldst.is_refused = ready == MEM_NEVER; /* until sm_memory_changed() */
         return false;
     }
+    if (sm->ldst.port_conflicts && needs_port(request->kind))
+        sm->ldst.port_cycle = cycle;
     sm->counters.requested_bytes += transaction->bytes;
     if (sm->wide)
         sm_wide_access(sm, request, line, answer == MEM_HIT);
@@ -200,7 +209,7 @@ static bool look_up(struct sm *sm, uint32_t number, uint32_t line, uint64_t cycl
 
 /* Submits the lines of a request that have not been. Returns false if memory refuses one, or takes more in the next
  * cycle. */
-static bool submit(struct sm *sm, uint32_t number, uint64_t cycle) {
+static inline __attribute__((always_inline)) bool submit_lines(struct sm *sm, uint32_t number, uint64_t cycle) {
     struct sm_request *request = &sm->ldst.request[number];
     if (cycle < sm->ldst.l1_free)
         return false;
@@ -216,10 +225,16 @@ static bool submit(struct sm *sm, uint32_t number, uint64_t cycle) {
     return true;
 }
 
+static __attribute__((noinline)) bool submit(struct sm *sm, uint32_t number, uint64_t cycle) {
+    return submit_lines(sm, number, cycle);
+}
+
 /* Does the same on machines whose banks have queues. A line that finds its bank taken lets the others pass (Meng 2010,
  * 3.3: requests that conflict are serialised). If memory has no room, all lines wait. */
-static bool submit_past_conflicts(struct sm *sm, uint32_t number, uint64_t cycle) {
+static __attribute__((noinline)) bool submit_past_conflicts(struct sm *sm, uint32_t number, uint64_t cycle) {
     struct sm_request *request = &sm->ldst.request[number];
+    if (sm->has_several_grids)
+        sm_use_request(sm, request->grid);
     for (uint64_t left = request->conflicting; left && !sm->ldst.is_refused; left &= left - 1) {
         uint32_t line = (uint32_t)__builtin_ctzll(left);
         if (look_up(sm, number, line, cycle))
@@ -253,7 +268,7 @@ static bool put_aside(struct sm *sm, uint32_t number, uint64_t cycle) {
     struct sm_ldst *ldst = &sm->ldst;
     const struct sm_request *request = &ldst->request[number];
     bool is_load = request->kind == MEM_READ || request->kind == MEM_READ_HOLD;
-    if (!ldst->is_refused || !sm->wide || !is_load || request->is_copy)
+    if (!ldst->is_refused || !is_load || request->is_copy)
         return false;
     ldst->is_aside_full = ldst->n_aside >= sm_wide_most_aside(sm, request->slot, cycle);
     if (ldst->is_aside_full)
@@ -270,8 +285,7 @@ static void tick_aside(struct sm *sm, uint64_t cycle) {
     while (ldst->n_aside && !ldst->is_aside_refused) {
         uint32_t number = ldst->aside[ldst->first_aside];
         ldst->is_refused = false;
-        bool is_done =
-            sm->machine->l1.has_bank_queues ? submit_past_conflicts(sm, number, cycle) : submit(sm, number, cycle);
+        bool is_done = ldst->has_bank_queues ? submit_past_conflicts(sm, number, cycle) : submit(sm, number, cycle);
         ldst->is_aside_refused = ldst->is_refused;
         if (!is_done)
             break;
@@ -288,8 +302,8 @@ static void tick_aside(struct sm *sm, uint64_t cycle) {
 static void tick_queue(struct sm *sm, uint64_t cycle) {
     while (sm->ldst.length && !sm->ldst.is_refused) {
         uint32_t number = sm->ldst.queue[sm->ldst.head];
-        bool is_answered = submit(sm, number, cycle);
-        if (!is_answered && !put_aside(sm, number, cycle))
+        bool is_answered = submit_lines(sm, number, cycle);
+        if (!is_answered && !(sm->wide && put_aside(sm, number, cycle)))
             return;
         sm->ldst.head = (sm->ldst.head + 1) % SM_LDST_RING;
         sm->ldst.length--;
@@ -305,7 +319,7 @@ static void tick_bank_queues(struct sm *sm, uint64_t cycle) {
         uint32_t number = sm->ldst.queue[(sm->ldst.head + i) % SM_LDST_RING];
         if (!sm->ldst.is_refused && submit_past_conflicts(sm, number, cycle))
             answered[n_answered++] = number;
-        else if (!put_aside(sm, number, cycle))
+        else if (!(sm->wide && put_aside(sm, number, cycle)))
             sm->ldst.queue[(sm->ldst.head + n_kept++) % SM_LDST_RING] = number;
     }
     sm->ldst.length = n_kept;
@@ -313,23 +327,39 @@ static void tick_bank_queues(struct sm *sm, uint64_t cycle) {
         answer(sm, answered[i], cycle);
 }
 
-void sm_ldst_tick(struct sm *sm, uint64_t cycle) {
-    if (sm->ldst.is_aside_full)
-        tick_aside(sm, cycle);
-    if (sm->machine->l1.has_bank_queues)
-        tick_bank_queues(sm, cycle);
-    else
-        tick_queue(sm, cycle);
-    if (sm->ldst.n_aside && !sm->ldst.length)
-        tick_aside(sm, cycle);
+/* Takes the requests of copies, which come last. */
+static __attribute__((noinline)) void tick_copies(struct sm *sm, uint64_t cycle) {
     while (sm->copies.n_queued && !sm->ldst.is_refused) {
         uint32_t number = sm_copies_first(sm);
         if (!submit(sm, number, cycle))
             return;
         sm_copies_pop(sm);
+        if (sm->ldst.request[number].more_cycles && sm->ldst.request[number].ready < sm->ldst.l1_free)
+            sm->ldst.request[number].ready = sm->ldst.l1_free;
         if (sm_request_is_over(&sm->ldst.request[number]))
             finish(sm, &sm->ldst.request[number], cycle);
     }
+}
+
+/* On machines whose banks have queues, and for schedulers that let loads wait aside. */
+static __attribute__((noinline)) void tick_queues(struct sm *sm, uint64_t cycle) {
+    if (sm->ldst.is_aside_full)
+        tick_aside(sm, cycle);
+    if (sm->ldst.has_bank_queues)
+        tick_bank_queues(sm, cycle);
+    else
+        tick_queue(sm, cycle);
+    if (sm->ldst.n_aside && !sm->ldst.length)
+        tick_aside(sm, cycle);
+}
+
+void sm_ldst_tick(struct sm *sm, uint64_t cycle) {
+    if (sm->wide || sm->ldst.has_bank_queues)
+        tick_queues(sm, cycle);
+    else
+        tick_queue(sm, cycle);
+    if (sm->copies.n_queued)
+        tick_copies(sm, cycle);
 }
 
 void sm_ldst_collect(struct sm *sm, uint64_t cycle) {

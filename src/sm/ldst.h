@@ -39,7 +39,10 @@ struct sm_ldst {
     uint32_t head, length;                  /* of the queue */
     uint32_t done, last_done;               /* list of requests that memory has answered since the last tick */
     uint32_t n_requests, n_free, next_free; /* the free ones form a list */
+    bool has_bank_queues;                   /* l1.bank_queues */
     bool is_refused;                        /* memory has no room for an access until it calls sm_memory_changed() */
+    uint64_t *port_conflicts;               /* of mem_only_port() */
+    uint64_t port_cycle;                    /* with port_conflicts: the cycle in which the port was last taken */
     uint64_t l1_free; /* the cycle in which the L1 takes the first line of another access: unified.tag_banks */
     struct sm_request *request;
     uint32_t queue[SM_LDST_RING];

@@ -14,11 +14,12 @@ struct follow {
     uint32_t pc;          /* the instruction that it is at */
     uint8_t activity;     /* enum sm_activity */
     bool is_empty;        /* there was no group */
+    uint8_t grid;         /* of the group: its number (grids.h) */
     uint32_t block, warp; /* as in struct sm_span */
 };
 
 struct access {
-    uint64_t first_cycle; /* SM_NEVER: of an earlier grid */
+    uint64_t first_cycle; /* SM_NEVER: of a grid that has ended */
     uint32_t n_misses;
 };
 
@@ -41,9 +42,15 @@ static void count_line(struct stats_line *line, const struct sm_span *span) {
         line->value[at[span->activity]] += span->n_cycles;
 }
 
+/* Returns the grid with this number. Observers never make another grid the current one, because the counters of the SM
+ * are divided by it. */
+static const struct exec_grid *grid_of(const struct sm *sm, uint32_t k) {
+    return sm->has_several_grids ? sm->grids.grid[k].grid : sm->grid;
+}
+
 static void report_span(struct sm *sm, const struct sm_span *span) {
-    if (sm->grid->profile && sm->grid->profile->line)
-        count_line(&sm->grid->profile->line[span->pc], span);
+    if (span->grid->profile && span->grid->profile->line)
+        count_line(&span->grid->profile->line[span->pc], span);
     if (sm->observer)
         sm->observer->span(sm->observer->user, span);
 }
@@ -52,7 +59,8 @@ static void report_span(struct sm *sm, const struct sm_span *span) {
 static void close_span(struct sm *sm, uint32_t s, uint64_t cycle) {
     struct follow *follow = &sm->follower->slot[s];
     if (!follow->is_empty && follow->since < cycle)
-        report_span(sm, &(struct sm_span){.sm = sm->index,
+        report_span(sm, &(struct sm_span){.grid = grid_of(sm, follow->grid),
+                                          .sm = sm->index,
                                           .slot = s,
                                           .pc = follow->pc,
                                           .activity = follow->activity,
@@ -84,7 +92,8 @@ void sm_observe_issue(struct sm *sm, uint32_t s, uint32_t pc, uint32_t n_lanes) 
     close_span(sm, s, cycle);
     if (sm->grid->profile && sm->grid->profile->line)
         exec_profile_line(sm->grid->profile, pc, n_lanes);
-    struct sm_span span = {.sm = sm->index,
+    struct sm_span span = {.grid = sm->grid,
+                           .sm = sm->index,
                            .slot = s,
                            .pc = pc,
                            .activity = SM_ISSUES,
@@ -108,7 +117,7 @@ static inline void look(struct sm *sm, uint32_t s, uint64_t cycle) {
     if (is_empty == follow->is_empty && follow->activity == activity && follow->pc == pc && follow->age == slot->age)
         return;
     close_span(sm, s, cycle);
-    *follow = (struct follow){follow->since, slot->age, pc, (uint8_t)activity, is_empty, SM_NO_BLOCK, 0};
+    *follow = (struct follow){follow->since, slot->age, pc, (uint8_t)activity, is_empty, slot->grid, SM_NO_BLOCK, 0};
     if (!is_empty)
         find_warp(slot, &follow->block, &follow->warp);
 }
@@ -164,7 +173,7 @@ void sm_observe_departure(struct sm *sm, uint32_t s, bool is_evicted) {
 
 /* ---- Accesses ---------------------------------------------------------------------------------------------------- */
 
-static bool is_of_this_grid(const struct sm *sm, uint32_t number) {
+static bool is_of_running_grid(const struct sm *sm, uint32_t number) {
     return sm->follower->access[number].first_cycle != SM_NEVER;
 }
 
@@ -188,21 +197,23 @@ void sm_observe_conflicts(struct sm *sm, uint32_t pc, uint32_t n_conflicts) {
 void sm_observe_answer(struct sm *sm, uint32_t number) {
     const struct sm_request *request = &sm->ldst.request[number];
     uint32_t n_misses = 0;
-    if (!is_of_this_grid(sm, number))
+    if (!is_of_running_grid(sm, number))
         return;
     for (uint32_t i = 0; i < request->n_transactions; i++)
         n_misses += (request->transaction[i].lanes & request->missed) != 0;
     sm->follower->access[number].n_misses = n_misses;
-    if (sm->grid->profile && sm->grid->profile->line)
-        sm->grid->profile->line[request->pc].misses += n_misses;
+    const struct exec_grid *grid = grid_of(sm, request->grid);
+    if (grid->profile && grid->profile->line)
+        grid->profile->line[request->pc].misses += n_misses;
 }
 
 void sm_observe_access_end(struct sm *sm, uint32_t number, uint64_t cycle) {
     const struct sm_request *request = &sm->ldst.request[number];
     struct access *access = &sm->follower->access[number];
     uint64_t end = request->ready > cycle ? request->ready : cycle;
-    if (sm->observer && is_of_this_grid(sm, number))
-        sm->observer->access(sm->observer->user, &(struct sm_access_span){.sm = sm->index,
+    if (sm->observer && is_of_running_grid(sm, number))
+        sm->observer->access(sm->observer->user, &(struct sm_access_span){.grid = grid_of(sm, request->grid),
+                                                                          .sm = sm->index,
                                                                           .slot = request->slot,
                                                                           .pc = request->pc,
                                                                           .n_requests = request->n_transactions,
@@ -212,6 +223,18 @@ void sm_observe_access_end(struct sm *sm, uint32_t number, uint64_t cycle) {
 }
 
 /* ---- Grids ------------------------------------------------------------------------------------------------------- */
+
+void sm_observe_leave(struct sm *sm, uint32_t k, uint64_t cycle) {
+    struct sm_follower *follower = sm->follower;
+    for (uint32_t s = 0; s < sm->slots.n; s++)
+        if (follower->slot[s].grid == k) {
+            close_span(sm, s, cycle + 1);
+            follower->slot[s].is_empty = true;
+        }
+    for (uint32_t i = 0; i < sm->ldst.n_requests; i++)
+        if (sm->ldst.request[i].grid == k)
+            follower->access[i].first_cycle = SM_NEVER;
+}
 
 void sm_follower_free(struct sm_follower *follower) {
     if (!follower)

@@ -8,6 +8,8 @@
 
 #include "stats/stalls.h"
 
+struct exec_grid;
+
 /* The activity of the group in a slot in a cycle: it issues, or stalls. SM_STALLS_ready: another group was picked, or
  * the unit is taken. SM_STALLS_barrier: it waits for others, at a barrier or a join. */
 enum sm_activity {
@@ -20,6 +22,7 @@ enum sm_activity {
 /* Neighbouring cycles in which the group in a slot did the same at the same instruction: it issued it (always one
  * cycle; a slot may issue several bundles in it), waited to issue it or, with SM_STALLS_barrier, has issued it. */
 struct sm_span {
+    const struct exec_grid *grid;
     uint32_t sm, slot, pc;
     enum sm_activity activity;
     uint64_t first_cycle, n_cycles;
@@ -30,6 +33,7 @@ struct sm_span {
 
 /* A memory instruction, or one bundle of it, from its issue until its last line arrived. */
 struct sm_access_span {
+    const struct exec_grid *grid;
     uint32_t sm, slot, pc;
     uint32_t n_requests, n_misses; /* lines; those not in the L1 */
     uint64_t first_cycle, n_cycles;
@@ -44,6 +48,7 @@ struct sm_move {
 
 /* A block, from the cycle in which its groups may issue to its end. */
 struct sm_block_span {
+    const struct exec_grid *grid;
     uint32_t sm, block;
     uint64_t first_cycle, n_cycles;
 };

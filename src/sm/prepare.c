@@ -57,6 +57,10 @@ static void wait_for_operands(struct sm *sm, uint32_t s, uint64_t lanes, uint64_
     struct sm_slot *slot = &sm->slots.slot[s];
     const struct divergence_group *group = slot->group;
     const struct sm_timing *timing = &sm->program->timing[group->pc];
+    if (timing->is_release && !slot->is_fenced) {
+        slot->fetch_ready = (slot->fetch_ready > cycle ? slot->fetch_ready : cycle) + sm_fence_cycles(sm, slot);
+        slot->is_fenced = true;
+    }
     uint64_t operands = group->ready_cycle > lanes ? group->ready_cycle : lanes;
     const uint32_t *reg = sm_registers(sm->program, timing);
     uint64_t fetched = slot->is_continued ? 0 : slot->fetch_ready; /* the first bundle was fetched for all */
@@ -119,7 +123,8 @@ static void drain(struct sm *sm, uint32_t s, uint64_t cycle) {
 
 void sm_prepare(struct sm *sm, uint32_t s, uint64_t cycle) {
     sm->slots.slot[s].is_draining = false;
-    sched_remove(&sm->fetch.refused, s);
+    if (!sched_is_empty(&sm->fetch.refused))
+        sched_remove(&sm->fetch.refused, s);
     enum divergence_status status = sm->slots.slot[s].group->status;
     if (sm->slots.slot[s].waits_for_copies && status != DIVERGENCE_ENDED) {
         sm_slots_set_state(&sm->slots, s, SM_SLOT_MEMORY);

@@ -21,7 +21,7 @@ void sm_slots_free(struct sm_slots *slots) {
 
 void sm_slots_begin(struct sm_slots *slots, uint32_t n_registers) {
     slots->n_registers = n_registers;
-    slots->registers = base_allocate((size_t)slots->n * n_registers, sizeof *slots->registers);
+    slots->registers = base_grow(NULL, (size_t)slots->n * n_registers, sizeof *slots->registers);
     for (uint32_t s = 0; s < slots->n; s++)
         slots->slot[s].register_ready = slots->registers + (size_t)s * n_registers;
 }

@@ -32,9 +32,11 @@ struct sm_slot {
     uint8_t unit, traits;           /* of the next instruction */
     uint8_t parts;                  /* parts of a machine instruction that have not been issued yet */
     uint8_t grid;                   /* its group's, if there are several (grids.h) */
-    bool is_draining;               /* resume() is due when it wakes */
-    bool is_continued;              /* some but not all bundles of its instruction have issued */
-    bool waits_for_copies;          /* its next instruction waits for copies (copies.c) */
+    bool is_draining : 1;           /* resume() is due when it wakes */
+    bool is_continued : 1;          /* some but not all bundles of its instruction have issued */
+    bool waits_for_copies : 1;      /* its next instruction waits for copies (copies.c) */
+    bool has_accessed : 1;          /* global memory, since its last fence */
+    bool is_fenced : 1;             /* its next instruction, which releases, has waited for earlier accesses */
 };
 _Static_assert(sizeof(struct sm_slot) == 64, "a slot is a cache line");
 
@@ -44,6 +46,7 @@ struct sm_slots {
     uint32_t n_usable;   /* for models that pull blocks: as many warps as the kernel's registers allow */
     uint32_t n_in_state[SM_N_STATES];
     struct sched_set ready, occupied;
+    uint64_t quiet_until;          /* before this cycle only the load/store unit has work; 0: not known */
     struct sched_set next_visible; /* slots whose next instruction other SMs may observe */
     uint64_t n_arrived;            /* groups so far */
     uint64_t *registers;           /* the scoreboards of all slots */
@@ -66,6 +69,7 @@ void sm_slots_release(struct sm_slots *slots, uint32_t s);
 
 static inline void sm_slots_set_state(struct sm_slots *slots, uint32_t s, enum sm_state state) {
     struct sm_slot *slot = &slots->slot[s];
+    slots->quiet_until = 0;
     slots->n_in_state[slot->state]--;
     slots->n_in_state[state]++;
     slot->state = (uint8_t)state;

@@ -11,6 +11,15 @@
 
 enum { SLOTS_IN_HOST_CACHE = 2048 }; /* with their registers */
 
+/* Returns whether the model does not depend on other SMs or on the grid's blocks, groups have one pc, instruction
+ * fetches do not share the path to the L2 with answers to other SMs, as they do with coherent caches, and the scheduler
+ * does not look at DRAM. */
+static bool is_separate(const struct sm *sm) {
+    bool fetches_meet_answers = sm->fetch.can_miss && sm->machine->memory.coherence != CONFIG_COHERENCE_NONE;
+    bool sees_dram = sm->schedulers.policy.wants & SCHED_WANTS_DRAM;
+    return !sm->divergence->chip && !divergence_mixes_pcs(sm->divergence) && !fetches_meet_answers && !sees_dram;
+}
+
 struct sm *sm_new(const struct sm_setup *setup) {
     const struct config_machine *machine = setup->machine;
     struct sm *sm = base_allocate_aligned(sizeof *sm);
@@ -40,9 +49,12 @@ struct sm *sm_new(const struct sm_setup *setup) {
     sm_slots_init(&sm->slots, n_slots);
     sm_schedulers_init(&sm->schedulers, setup->scheduler, setup->scheduler_options, machine->sm.schedulers, &sm->slots);
     sm->wide = sm->schedulers.wide = sm_wide_new(sm);
+    sm->is_separate = is_separate(sm);
     sm->needs_prefetch = machine->sm.count * sm->slots.n > SLOTS_IN_HOST_CACHE;
     sm_wheel_init(&sm->wheel);
     sm_ldst_init(&sm->ldst, 4 * sm->n_warps + SM_LDST_QUEUE + EXEC_LANES);
+    sm->ldst.has_bank_queues = machine->l1.has_bank_queues;
+    sm->ldst.port_conflicts = mem_only_port(sm->mem, sm->index);
     for (uint32_t s = 0; s < sm->slots.n; s++)
         sched_add(&sm->units.slots[sm->slots.slot[s].unit], s);
     sm->cx.lanes = exec_level_table();
@@ -114,14 +126,19 @@ void sm_begin_grid(struct sm *sm, const struct exec_grid *grid, const struct sm_
         sm->divergence->begin_grid(sm->model);
 }
 
-void sm_count_work(struct sm *sm) {
+void sm_add_work(struct sm *sm) {
     for (uint32_t pc = 0; pc < sm->grid->program->n_insns; pc++) {
         const struct sm_timing *timing = &sm->program->timing[pc];
         sm->counters.value[timing->work] += sm->lanes_at[pc];
         sm->counters.fp64_thread_instructions += timing->unit == SM_UNIT_FP64 ? sm->lanes_at[pc] : 0;
         sm->counters.register_accesses += sm->lanes_at[pc] * timing->n_registers;
         sm->counters.register_writes += sm->lanes_at[pc] * timing->n_destinations;
+        sm->lanes_at[pc] = 0;
     }
+}
+
+void sm_count_work(struct sm *sm) {
+    sm_add_work(sm);
     free(sm->lanes_at);
     sm->lanes_at = NULL;
 }
@@ -204,15 +221,17 @@ void sm_catch_up(struct sm *sm, uint64_t cycle) {
     sm->last_cycle = cycle;
 }
 
-void sm_add_cycles(const struct sm *sm, uint64_t cycle, uint64_t sum[1 + STATS_N_SM_STALLS]) {
+void sm_add_cycles(struct sm *sm, uint32_t grid, uint64_t cycle, uint64_t sum[1 + STATS_N_SM_STALLS]) {
     static const unsigned at[STATS_N_SM_STALLS] = {
 #define STATS_SM_STALL(word, heading) STATS_SM_AT_stall_##word,
 #include "stats/stalls.def"
     };
-    sum[0] += sm->counters.active_cycles;
+    const struct stats_sm *counters = sm_see(sm, grid).counters;
+    bool has_sleep = cycle > sm->last_cycle && (grid == SM_ALL_GRIDS || grid == sm->grids.current);
+    sum[0] += counters->active_cycles;
     for (unsigned i = 0; i < STATS_N_SM_STALLS; i++) {
-        sum[1 + i] += sm->counters.value[at[i]];
-        if (at[i] == (unsigned)sm->sleeps_for && cycle > sm->last_cycle)
+        sum[1 + i] += counters->value[at[i]];
+        if (at[i] == (unsigned)sm->sleeps_for && has_sleep)
             sum[1 + i] += cycle - sm->last_cycle;
     }
 }
@@ -241,7 +260,7 @@ void sm_describe(const struct sm *sm, void (*line)(void *user, const char *text)
         if (slot->state == SM_SLOT_FREE)
             continue;
         const struct divergence_group *group = slot->group;
-        const struct exec_program *program = group->row ? group->row->block->grid->program : sm->program->exec;
+        const struct exec_program *program = sm_program_at(sm, s);
         const struct ptx_instruction *insn = program->source[group->pc];
         char name[80] = "ret", who[48], text[240];
         if (insn)

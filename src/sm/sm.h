@@ -32,7 +32,7 @@ struct sm;
 /* The SM's calls to the rest of the GPU. pull_block is called only for models that pull blocks. */
 struct sm_dispatcher {
     bool (*pull_block)(void *user, uint32_t sm,
-                       uint64_t cycle); /* calls sm_start_block() on this SM; false: none left */
+                       uint64_t cycle); /* calls sm_start_block_at() on this SM; false: none left */
     void (*block_ended)(void *user, uint32_t sm);
     void (*wake)(void *user, uint32_t sm, uint64_t cycle); /* the SM must be ticked in that cycle */
     void (*has_room)(void *user, uint32_t sm);             /* the policy allows more blocks now; may be NULL */
@@ -77,11 +77,11 @@ uint64_t sm_start_block_in(struct sm *sm, struct exec_cluster *cluster, uint32_t
 
 /* Launches that share the SMs (grids.h). After sm_begin_grid() and before its first block, sm_share_grid() makes the
  * grid number 0 of several. Others join with free numbers below SM_MOST_GRIDS, and leave when their blocks have ended.
- * Then sm_end_grid() ends all. Only for models with shares_sms and schedulers without `wide` parts, and without an
- * observer or a record of threads or lines. */
-enum { SM_MOST_GRIDS = 128 };
+ * Then sm_end_grid() ends all. Only for models with shares_sms and schedulers without `wide` parts. */
+enum { SM_MOST_GRIDS = 128, SM_ALL_GRIDS = SM_MOST_GRIDS };
 void sm_share_grid(struct sm *sm);
-void sm_join_grid(struct sm *sm, uint32_t k, const struct exec_grid *grid, const struct sm_program *program);
+void sm_join_grid(struct sm *sm, uint32_t k, const struct exec_grid *grid, const struct sm_program *program,
+                  uint64_t cycle);
 bool sm_has_room_for(const struct sm *sm, uint32_t k);
 /* As sm_start_block_at(). */
 void sm_start_block_of(struct sm *sm, uint32_t k, uint32_t block, uint64_t start, uint64_t cycle);
@@ -92,8 +92,8 @@ void sm_leave_grid(struct sm *sm, uint32_t k, uint64_t cycle, struct stats_count
                    uint64_t active_lanes[EXEC_LANES + 1]);
 /* Adds the grid's share so far. */
 void sm_add_share(struct sm *sm, uint32_t k, struct stats_counters *counters);
-/* Makes the grid the one that sm_add_hot() and sm_fault() are about. */
-void sm_show_grid(struct sm *sm, uint32_t k);
+/* Accounts the cycles up to `cycle`. Then makes the grid the one that sm_add_hot() and sm_fault() are about. */
+void sm_show_grid(struct sm *sm, uint32_t k, uint64_t cycle);
 /* Returns whether the SM can hold several grids. */
 bool sm_can_share(const struct sm *sm);
 /* Returns the number of the current grid: after a fault, the one that faulted. */
@@ -155,13 +155,24 @@ void sm_add_hot(const struct sm *sm, struct sm_hot *sum);
  * when the grid has ended, before sm_end_grid(). */
 void sm_observe_cycle(struct sm *sm, uint64_t cycle);
 void sm_observe_end(struct sm *sm, uint64_t cycle);
-/* Adds the SM's cycles up to this one: those in which it issued, then its stalls in the order of stalls.def. It may be
- * asleep. */
-void sm_add_cycles(const struct sm *sm, uint64_t cycle, uint64_t sum[1 + STATS_N_SM_STALLS]);
+/* Adds the cycles up to this one that belong to the grid, or to all grids (SM_ALL_GRIDS): those in which the SM issued,
+ * then its stalls in the order of stalls.def. It may be asleep. */
+void sm_add_cycles(struct sm *sm, uint32_t grid, uint64_t cycle, uint64_t sum[1 + STATS_N_SM_STALLS]);
+/* What the SM has counted for one of several grids, or for all, and what it holds of them now. Valid until the next
+ * tick. Looking changes nothing. */
+struct sm_seen {
+    const struct stats_sm *counters;
+    const struct stats_mem *mem; /* of the SM's own part of the memory */
+    const uint64_t *active_lanes;
+    uint32_t n_blocks, n_groups;
+};
+struct sm_seen sm_see(struct sm *sm, uint32_t grid);
 /* Accounts the cycles up to `cycle` in which the SM slept. */
 void sm_catch_up(struct sm *sm, uint64_t cycle);
 const struct stats_sm *sm_counters(const struct sm *sm);
 /* Adds the counters of the SM and its divergence model. */
+/* Within a launch: adds the kinds of work so far to the counters, which otherwise happens when the launch ends. */
+void sm_add_work(struct sm *sm);
 void sm_add_counters(const struct sm *sm, struct stats_counters *sum);
 /* Returns instructions issued by number of active lanes, 0 to 32; [0]: the guard was false for all. */
 const uint64_t *sm_active_lanes(const struct sm *sm);

@@ -273,6 +273,15 @@ static bool releases_to_cluster(const struct exec_insn *insn, const struct ptx_i
     return is_arrival && ptx_has(source, PTX_MOD_CLUSTER) && !ptx_has(source, PTX_MOD_RELAXED);
 }
 
+/* Returns whether a store or an atomic contains a fence for the device. */
+static bool is_release(const struct config_machine *machine, const struct exec_insn *insn,
+                       const struct ptx_instruction *source) {
+    bool is_access = insn->opcode == PTX_OP_ST || insn->opcode == PTX_OP_ATOM || insn->opcode == PTX_OP_RED;
+    return machine->lowering.fence_access_cycles && source && is_access &&
+           (source->space == PTX_SPACE_GLOBAL || source->space == PTX_SPACE_GENERIC) &&
+           !ptx_has(source, PTX_MOD_CTA_MODE) && (ptx_has(source, PTX_MOD_RELEASE) || ptx_has(source, PTX_MOD_ACQ_REL));
+}
+
 static void cost(const struct config_machine *machine, const struct exec_insn *insn,
                  const struct ptx_instruction *source, const struct isa_insn *lowered, struct sm_timing *timing) {
     timing->parts = lowered->parts;
@@ -283,6 +292,9 @@ static void cost(const struct config_machine *machine, const struct exec_insn *i
     timing->is_barrier = insn->kind == EXEC_KIND_BARRIER && insn->opcode != PTX_OP_WGMMA;
     timing->is_fence = insn->opcode == PTX_OP_MEMBAR || insn->opcode == PTX_OP_FENCE;
     timing->is_device_fence = (timing->is_fence && lowered->is_device_fence) || releases_to_cluster(insn, source);
+    timing->is_release = is_release(machine, insn, source);
+    timing->is_pause = (insn->opcode == PTX_OP_NANOSLEEP && machine->lowering.sleep_cycles) ||
+                       (insn->opcode == PTX_OP_SETMAXNREG && machine->lowering.registers_cycles);
     timing->copies = (uint8_t)role_of(insn, source);
     if (exec_goes_to_memory(insn)) {
         cost_of_access(machine, insn, source, lowered, timing);

@@ -64,6 +64,8 @@ struct sm_timing {
     bool is_predicated : 1;    /* a branch that becomes predicates: no thread jumps */
     bool is_texture : 1;       /* a read by the texture unit beside the L1: unified.texture_* */
     bool is_plane : 1;         /* of these: of a texture with two axes or more */
+    bool is_release : 1;       /* a store or atomic that waits until earlier accesses are visible to the device */
+    bool is_pause : 1;         /* nanosleep, setmaxnreg */
     bool is_long;              /* a long operation: accesses global, local or texture space */
     bool is_visible_to_others; /* other SMs may observe it: global memory, the block dispatcher, the host */
     bool is_reconvergence : 1; /* the post-dominator of some branch */

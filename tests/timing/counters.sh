@@ -15,6 +15,7 @@ run() { "$heddle" run --json - "$@" 2>/dev/null; }
     run bfs -m meng2010 --set l2.size=32K
     run histogram --set crossbar.credits=2
     run aggregate
+    run lib
     run mum -m h200 -d subwarp
     run blackjack -d aware:timeout=100
 } | awk -F'[":, ]+' '
