@@ -7,6 +7,7 @@
 
 #include <regex.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -214,23 +215,12 @@ struct cuda_error_record {
     char message[1024];
 };
 
-/* plan.c: how each launch runs on a timed machine. */
-enum cuda_plan { CUDA_PLAN_TIMED, CUDA_PLAN_UNTIMED, CUDA_PLAN_WARM };
-
 /* Which launches are timed on a timed machine. The others run functionally. */
 struct cuda_timed_launches {
     char kernels[512];    /* an extended regular expression; empty: all */
     uint64_t first, last; /* numbers from 1; 0: no bound */
     regex_t *compiled;    /* of `kernels`; NULL: all */
-    char plan[4096];      /* the path of a plan; empty: none */
-    uint8_t *planned;     /* enum cuda_plan of launches 1, 2...; NULL: no plan */
-    uint64_t n_planned;
-    enum cuda_plan others; /* of launches that the plan does not name */
 };
-
-/* plan.c: reads timed->plan. Returns false after one line on standard error. */
-bool cuda_plan_read(struct cuda_timed_launches *timed);
-enum cuda_plan cuda_plan_of(const struct cuda_timed_launches *timed, uint64_t number);
 
 /* Times on the device's timeline (order.c), in cycles. */
 struct cuda_order {
@@ -240,6 +230,19 @@ struct cuda_order {
     uint64_t last_end;                  /* of all work */
     uint32_t default_task;              /* waiting.c: the last of the default stream; 0: none waits */
     uint32_t n_streams, n_free_streams; /* streams, and those of them that do not wait for the default stream */
+};
+
+/* watch.c */
+struct cuda_watch {
+    _Atomic uint64_t since_ns; /* the host's clock when work last began to wait; 0: none waits */
+    bool is_started;
+};
+
+/* Launches that could have run at the same time as others, and ran one after the other. */
+struct cuda_apart {
+    uint32_t n_launches;
+    uint64_t stream;  /* of the first */
+    bool has_several; /* they are of several streams, or of branches of a graph */
 };
 
 struct cuda_state {
@@ -278,12 +281,15 @@ struct cuda_state {
     struct cuda_timed_launches timed;
     struct cuda_order order;
     struct CUctx_st *waiting_context; /* of the work that waits */
+    struct cuda_watch watch;
+    struct cuda_apart apart;
     struct cuda_error_record *error;
     unsigned n_errors;
     bool has_lost_module;     /* the program used a module or library that does not exist */
     const char **unsupported; /* functions without effect here that the program called or looked up */
     unsigned n_unsupported;
     uint64_t written_ns;           /* host clock of the last write */
+    uint64_t write_ns;             /* how long it took */
     uint64_t n_changes, n_written; /* results: changes so far, and those in the file */
 };
 
@@ -360,6 +366,11 @@ void cuda_wait_with(struct cuda_call *call, CUresult (*run)(struct cuda_call *ca
  * the task. run may be NULL: nothing is done. Then cuda_wait_for_all() lets new work of the stream wait for all of
  * them. */
 bool cuda_may_share(const struct cuda_call *call, const struct gpu_launch *launch); /* beside others, in any stream */
+/* Returns why launches run one after the other in this run, or NULL: they need not, or they do on every machine of this
+ * kind. */
+const char *cuda_why_apart(const struct cuda_state *state);
+/* watch.c: work waits, or has begun to run. */
+void cuda_watch_waiting(struct cuda_watch *watch, bool waits);
 uint32_t cuda_add_launch(struct cuda_call *call, struct gpu_launch *launch, const uint32_t *after, uint32_t n);
 uint32_t cuda_add_work(struct cuda_call *call, CUresult (*run)(struct cuda_call *call, const void *argument),
                        const void *argument, size_t bytes, const uint32_t *after, uint32_t n);
@@ -374,6 +385,9 @@ void cuda_settle(struct cuda_call *call);
 CUresult cuda_settle_stream(struct cuda_call *call);
 /* launch.c: reports a launch that has failed. */
 void cuda_launch_failed(struct cuda_call *call, const struct gpu_error *error);
+/* Sets whether the launch is timed. It comes after all so far, and after n_before others. */
+void cuda_choose_timing(const struct cuda_call *call, const struct CUfunc_st *function, uint32_t n_before,
+                        struct gpu_launch *launch);
 
 /* Releases the lock early, before calling code of the program. */
 void cuda_unlock(struct cuda_call *call);
@@ -474,6 +488,9 @@ CUresult cuda_fill(struct cuda_call *call, const CUDA_MEMSET_NODE_PARAMS *fill);
 /* capture.c: the capture of a stream, or NULL, and the functions that record into it. cuda_capture_kernel() takes
  * ownership of the parameters. */
 struct cuda_capture *cuda_capture_of(const struct cuda_call *call, CUstream stream);
+/* An event is recorded in a captured stream; a stream waits for such an event, and joins the capture. */
+void cuda_capture_event(struct cuda_capture *capture, const struct CUstream_st *stream, const struct CUevent_st *event);
+CUresult cuda_capture_wait(struct cuda_capture *capture, struct CUstream_st *stream, const struct CUevent_st *event);
 CUresult cuda_capture_kernel(struct cuda_call *call, struct cuda_capture *capture, struct cuda_kernel_work *work);
 CUresult cuda_capture_copy(struct cuda_call *call, struct cuda_capture *capture, const CUDA_MEMCPY3D *copy);
 CUresult cuda_capture_fill(struct cuda_call *call, struct cuda_capture *capture, const CUDA_MEMSET_NODE_PARAMS *fill);

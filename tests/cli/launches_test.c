@@ -1,4 +1,5 @@
 /* Programs with several kernels: their table, the launches that are timed, and errors that they ignore. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -67,7 +68,7 @@ static void a_sample_of_launches_estimates_all(void **state) {
     expect_status(&outcome, 0);
     json_t *all = json_output(&full), *some = json_output(&outcome), *estimate = json_object_get(some, "estimate");
     assert_null(json_object_get(all, "estimate"));
-    json_int_t n_timed = json_integer_value(json_object_get(estimate, "timed_launches"));
+    json_int_t n_timed = json_integer_value(json_object_get(estimate, "timed_sections"));
     assert_int_equal(json_integer_value(json_object_get(estimate, "launches")), 245);
     assert_in_range(n_timed, 6, 60);
     double cycles = (double)json_integer_value(json_object_get(json_object_get(all, "total"), "cycles"));
@@ -86,6 +87,40 @@ static void a_sample_of_launches_estimates_all(void **state) {
     json_decref(some);
     outcome_free(&full);
     outcome_free(&outcome);
+}
+
+static double total_cycles(const json_t *run) {
+    return (double)json_integer_value(json_object_get(json_object_get(run, "total"), "cycles"));
+}
+
+/* The launch has 32,768 blocks. On h200, which holds 4,224 of them at once, it is timed whole. */
+static void a_long_launch_is_estimated_from_some_of_its_blocks(void **state) {
+    (void)state;
+    static const char *const how[] = {"", "-s gto -d lwm", "-m h200"};
+    for (size_t k = 0; k < 3; k++) {
+        struct outcome full = heddle("run vecadd --size medium --threads-per-block 32 %s --json -", how[k]);
+        struct outcome outcome =
+            heddle("run vecadd --size medium --threads-per-block 32 %s --estimate 5%% --json -", how[k]);
+        expect_status(&outcome, 0);
+        json_t *all = json_output(&full), *some = json_output(&outcome), *estimate = json_object_get(some, "estimate");
+        json_int_t n = json_integer_value(json_object_get(estimate, "sections"));
+        if (k < 2) {
+            assert_in_range(n, 40, 130);
+            assert_in_range(json_integer_value(json_object_get(estimate, "timed_sections")), 8, n / 2);
+        } else {
+            assert_int_equal(n, 1);
+        }
+        assert_true(fabs(total_cycles(some) / total_cycles(all) - 1) < (k < 2 ? 0.03 : 1e-9));
+        json_t *a = json_object_get(all, "total"), *b = json_object_get(some, "total");
+        assert_int_equal(json_integer_value(json_object_get(a, "blocks")), 32768);
+        assert_int_equal(json_integer_value(json_object_get(b, "blocks")), 32768);
+        assert_int_equal(json_integer_value(json_object_get(a, "thread_instructions")),
+                         json_integer_value(json_object_get(b, "thread_instructions")));
+        json_decref(all);
+        json_decref(some);
+        outcome_free(&full);
+        outcome_free(&outcome);
+    }
 }
 
 /* The timed launches of an estimate find the caches as if all launches had been timed. */
@@ -284,6 +319,7 @@ int main(void) {
         cmocka_unit_test(the_table_has_names_as_in_cpp_shapes_and_shares_of_time),
         cmocka_unit_test(launches_are_chosen_by_name_and_number),
         cmocka_unit_test(a_sample_of_launches_estimates_all),
+        cmocka_unit_test(a_long_launch_is_estimated_from_some_of_its_blocks),
         cmocka_unit_test(a_timed_launch_of_an_estimate_takes_as_long_as_in_a_full_run),
         cmocka_unit_test(an_estimate_is_the_same_every_time_and_says_how_exact_it_is),
         cmocka_unit_test(a_wrong_choice_is_explained),

@@ -56,11 +56,21 @@ struct CUgraphExec_st {
     unsigned long long flags;
 };
 
+/* The nodes that the next one of a captured stream depends on, or those at which an event was recorded. */
+struct cuda_mark {
+    const void *of; /* the stream or event */
+    struct CUgraphNode_st **node;
+    size_t n;
+};
+
 /* A capture in progress; streams point to it. */
 struct cuda_capture {
     struct CUgraph_st *graph;
     CUstream origin;
     uint64_t id;
+    bool owns_graph; /* until it ends */
+    struct cuda_mark *mark;
+    size_t n_marks;
 };
 
 struct CUgraph_st *cuda_graph_new(struct cuda_call *call);

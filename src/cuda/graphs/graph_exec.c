@@ -222,31 +222,41 @@ static CUresult run_graph(struct CUgraph_st *graph, struct CUgraphNode_st *const
 /* ---- Nodes at the same time ---------------------------------------------------------------------------------------
  */
 
+static bool has_branches(const struct CUgraph_st *graph) {
+    size_t n_first = 0;
+    for (size_t i = 0; i < graph->n_nodes; i++) {
+        n_first += graph->node[i]->n_dependencies != 1;
+        for (size_t k = 0; k < i; k++)
+            if (graph->node[i]->n_dependencies && graph->node[k]->n_dependencies &&
+                graph->node[i]->dependency[0] == graph->node[k]->dependency[0])
+                return true;
+    }
+    return n_first > 1;
+}
+
 /* Returns whether the graph has branches, and consists of kernels that can run beside others and of copies and fills.
  * *has_memory: some are copies or fills. */
 static bool runs_together(struct cuda_call *call, const struct CUgraph_st *graph, bool *has_memory) {
     struct gpu_error error;
-    size_t n_kernels = 0, n_first = 0;
+    size_t n_kernels = 0;
     for (size_t i = 0; i < graph->n_nodes; i++) {
         const struct CUgraphNode_st *node = graph->node[i];
+        struct gpu_launch launch = {0};
         bool is_kernel = node->type == CU_GRAPH_NODE_TYPE_KERNEL;
         bool is_memory = node->type == CU_GRAPH_NODE_TYPE_MEMCPY || node->type == CU_GRAPH_NODE_TYPE_MEMSET;
+        if (is_kernel && cuda_find_function(call, node->kernel.function)) {
+            launch = node->kernel.launch;
+            cuda_choose_timing(call, node->kernel.function, (uint32_t)n_kernels, &launch);
+        }
         n_kernels += is_kernel;
-        n_first += node->n_dependencies != 1;
         *has_memory |= is_memory;
         if (!is_kernel && !is_memory && node->type != CU_GRAPH_NODE_TYPE_EMPTY)
             return false;
         if (is_kernel &&
-            (!cuda_find_function(call, node->kernel.function) || !cuda_may_share(call, &node->kernel.launch) ||
-             !gpu_check_launch(call->gpu, &node->kernel.launch, &error)))
+            (!launch.kernel || !cuda_may_share(call, &launch) || !gpu_check_launch(call->gpu, &launch, &error)))
             return false;
     }
-    bool has_branches = n_first > 1;
-    for (size_t i = 0; i < graph->n_nodes && !has_branches; i++)
-        for (size_t k = 0; k < i; k++)
-            has_branches |= graph->node[i]->n_dependencies && graph->node[k]->n_dependencies &&
-                            graph->node[i]->dependency[0] == graph->node[k]->dependency[0];
-    return n_kernels > 1 && has_branches;
+    return n_kernels > 1 && has_branches(graph);
 }
 
 /* A copy or fill of a node, and where its result goes. */
@@ -313,6 +323,8 @@ static CUresult prepare_launch(const struct CUgraphExec_st *executable, CUstream
         *is_over = true;
         return run_together(&call, executable->graph, executable->order, has_memory);
     }
+    if (!capture && call.result == CUDA_SUCCESS && cuda_why_apart(call.state) && has_branches(executable->graph))
+        call.state->apart.has_several = true;
     *is_over = capture || call.result != CUDA_SUCCESS || cuda_settle_stream(&call) != CUDA_SUCCESS;
     *ready = call.ready;
     if (*is_over && !capture)

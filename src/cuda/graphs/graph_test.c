@@ -1,4 +1,6 @@
 /* Graphs: nodes run after their dependencies, updates reach executables, captures record instead of executing. */
+#include <stdbool.h>
+
 #include "cuda/fixture.h"
 
 enum { N = 64 };
@@ -235,6 +237,85 @@ static void a_captured_stream_records_and_does_nothing(void **state) {
     assert_cuda(cuGraphDestroy(graph));
 }
 
+/* Returns whether the graph has an edge between these nodes. */
+static bool has_edge(CUgraph graph, CUgraphNode from, CUgraphNode to) {
+    CUgraphNode first[16], second[16];
+    size_t n = 16;
+    assert_cuda(cuGraphGetEdges(graph, first, second, NULL, &n));
+    for (size_t i = 0; i < n; i++)
+        if (first[i] == from && second[i] == to)
+            return true;
+    return false;
+}
+
+/* Two branches after the first node, one of them with two nodes, and a node after both. */
+static void captured_streams_become_branches(void **state) {
+    (void)state;
+    struct fixture f;
+    CUstream stream, other, third;
+    CUevent forked, joined;
+    CUgraph graph;
+    CUgraphNode node[5];
+    size_t n = 5, n_edges = 0;
+    prepare(&f);
+    assert_cuda(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    assert_cuda(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
+    assert_cuda(cuStreamCreate(&third, CU_STREAM_NON_BLOCKING));
+    assert_cuda(cuEventCreate(&forked, CU_EVENT_DISABLE_TIMING));
+    assert_cuda(cuEventCreate(&joined, CU_EVENT_DISABLE_TIMING));
+    assert_cuda(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    assert_cuda(cuMemsetD32Async(f.a, 7, N, stream)); /* 0 */
+    assert_cuda(cuEventRecord(forked, stream));
+    assert_cuda(cuMemsetD32Async(f.out, 1, N, stream)); /* 1 */
+    assert_cuda(cuStreamWaitEvent(other, forked, 0));
+    assert_cuda(cuMemsetD32Async(f.a, 2, N, other)); /* 2 */
+    assert_cuda(cuMemsetD32Async(f.a, 3, N, other)); /* 3 */
+    assert_cuda(cuEventRecord(joined, other));
+    assert_cuda(cuStreamWaitEvent(stream, joined, 0));
+    assert_cuda(cuStreamWaitEvent(stream, forked, 0));
+    assert_cuda(cuMemsetD32Async(f.out, 4, N, stream)); /* 4: after 1, 3 and, as the program says, 0 */
+    assert_cuda(cuStreamWaitEvent(third, joined, 0));   /* no node of its own */
+    assert_int_equal(cuStreamBeginCapture(third, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_ERROR_ILLEGAL_STATE);
+    assert_cuda(cuStreamEndCapture(stream, &graph));
+    assert_cuda(cuGraphGetNodes(graph, node, &n));
+    assert_int_equal(n, 5);
+    assert_cuda(cuGraphGetEdges(graph, NULL, NULL, NULL, &n_edges));
+    assert_int_equal(n_edges, 6);
+    assert_true(has_edge(graph, node[0], node[1]) && has_edge(graph, node[0], node[2]));
+    assert_true(has_edge(graph, node[2], node[3]) && has_edge(graph, node[1], node[4]));
+    assert_true(has_edge(graph, node[3], node[4]) && has_edge(graph, node[0], node[4]));
+    assert_cuda(cuGraphDestroy(graph));
+}
+
+static void a_branch_that_is_not_joined_ends_the_capture_with_an_error(void **state) {
+    (void)state;
+    struct fixture f;
+    CUstream stream, other, apart;
+    CUevent forked, foreign;
+    CUgraph graph;
+    CUstreamCaptureStatus status;
+    prepare(&f);
+    assert_cuda(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    assert_cuda(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
+    assert_cuda(cuStreamCreate(&apart, CU_STREAM_NON_BLOCKING));
+    assert_cuda(cuEventCreate(&forked, CU_EVENT_DISABLE_TIMING));
+    assert_cuda(cuEventCreate(&foreign, CU_EVENT_DISABLE_TIMING));
+    assert_cuda(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    assert_cuda(cuMemsetD32Async(f.a, 7, N, stream));
+    assert_cuda(cuEventRecord(forked, stream));
+    assert_cuda(cuStreamWaitEvent(other, forked, 0));
+    assert_cuda(cuMemsetD32Async(f.a, 2, N, other));
+    assert_cuda(cuStreamBeginCapture(apart, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    assert_cuda(cuEventRecord(foreign, apart));
+    assert_int_equal(cuStreamWaitEvent(stream, foreign, 0), CUDA_ERROR_STREAM_CAPTURE_MERGE);
+    assert_int_equal(cuStreamEndCapture(stream, &graph), CUDA_ERROR_STREAM_CAPTURE_UNJOINED);
+    assert_null(graph);
+    assert_cuda(cuStreamIsCapturing(other, &status));
+    assert_int_equal(status, CU_STREAM_CAPTURE_STATUS_NONE);
+    assert_cuda(cuStreamEndCapture(apart, &graph));
+    assert_cuda(cuGraphDestroy(graph));
+}
+
 static void count_destroyed(void *user) { ++*(unsigned *)user; }
 
 static void a_user_object_goes_with_the_last_graph_that_holds_it(void **state) {
@@ -418,6 +499,8 @@ int main(void) {
         context_test(executables_can_be_changed),
         context_test(a_graph_can_be_part_of_another),
         context_test(a_captured_stream_records_and_does_nothing),
+        context_test(captured_streams_become_branches),
+        context_test(a_branch_that_is_not_joined_ends_the_capture_with_an_error),
         context_test(a_user_object_goes_with_the_last_graph_that_holds_it),
         context_test(nodes_keep_events_and_attributes),
         context_test(a_node_of_the_program_can_join_a_capture),

@@ -111,10 +111,9 @@ static void report(struct cuda_state *state, CUresult result, const struct gpu_e
 
 /* Returns whether the launch is selected by its number, among all launches and among those of its kernel, and by its
  * name, mangled or not. */
-static bool is_to_be_timed(const struct cuda_state *state, const struct CUfunc_st *function) {
+static bool is_to_be_timed(const struct cuda_state *state, const struct CUfunc_st *function, uint64_t number) {
     const struct cuda_timed_launches *timed = &state->timed;
     const char *kernel = gpu_kernel_name(function->kernel);
-    uint64_t number = state->n_launches + 1;
     if (number < timed->first || (timed->last && number > timed->last))
         return false;
     if (!timed->compiled || regexec(timed->compiled, kernel, 0, NULL, 0) == 0)
@@ -123,6 +122,12 @@ static bool is_to_be_timed(const struct cuda_state *state, const struct CUfunc_s
     bool is_match = regexec(timed->compiled, base_demangle(kernel, &arena), 0, NULL, 0) == 0;
     base_arena_free(&arena);
     return is_match;
+}
+
+void cuda_choose_timing(const struct cuda_call *call, const struct CUfunc_st *function, uint32_t n_before,
+                        struct gpu_launch *launch) {
+    uint64_t number = (uint64_t)call->state->n_launches + gpu_count_waiting_launches(call->gpu) + n_before + 1;
+    launch->is_untimed = !is_to_be_timed(call->state, function, number);
 }
 
 void cuda_launch_failed(struct cuda_call *call, const struct gpu_error *error) {
@@ -136,15 +141,26 @@ void cuda_launch_failed(struct cuda_call *call, const struct gpu_error *error) {
         cuda_interrupt_end();
 }
 
+/* Notes a timed launch that could have met others. */
+static void note_apart(struct cuda_call *call, const struct gpu_launch *launch) {
+    struct cuda_apart *apart = &call->state->apart;
+    const struct CUstream_st *found = cuda_object_find(call, call->stream, CUDA_KIND_STREAM);
+    uint64_t stream = found ? found->id : 0;
+    if (launch->is_untimed || !cuda_may_meet(call) || !cuda_why_apart(call->state))
+        return;
+    if (!apart->n_launches++)
+        apart->stream = stream;
+    apart->has_several |= apart->stream != stream;
+}
+
 /* Sets *is_impossible if no kernel can have the launch's grid or block; it may be NULL. */
 static CUresult run(struct cuda_call *call, const struct cuda_kernel_work *work, bool *is_impossible) {
-    struct CUfunc_st *function = work->function;
     struct gpu_launch launch = work->launch;
     struct gpu_error error = {.status = GPU_OK};
-    enum cuda_plan plan = cuda_plan_of(&call->state->timed, call->state->n_launches + 1);
-    launch.is_untimed = plan != CUDA_PLAN_TIMED || !is_to_be_timed(call->state, function);
-    launch.warms = plan == CUDA_PLAN_WARM;
+    cuda_choose_timing(call, work->function, 0, &launch);
     bool waits = cuda_may_wait(call, &launch);
+    if (!waits)
+        note_apart(call, &launch);
     if (!waits && cuda_is_waiting(call) && cuda_settle_stream(call) != CUDA_SUCCESS)
         return call->context->error;
     cuda_interrupt_defer(true);

@@ -19,8 +19,6 @@ static CUresult start(struct cuda_state *state) {
     bool is_interruptible = false;
     if (json && *json && !cuda_read_config(json, &config, &state->timed, &state->is_verbose, &is_interruptible))
         return CUDA_ERROR_INVALID_VALUE;
-    if (*state->timed.plan && !cuda_plan_read(&state->timed))
-        return CUDA_ERROR_INVALID_VALUE;
     if (*state->timed.kernels && !compile(&state->timed))
         return CUDA_ERROR_INVALID_VALUE;
     if (is_interruptible)

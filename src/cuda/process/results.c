@@ -10,6 +10,7 @@
  *                  "branches": [{"line", "executed", "diverged"}, ...]}, ...],
  *    "listings": [{"name", "launches",                     with "lines" in HEDDLE_CONFIG, by kernel
  *                  "lines": [{"line", "text", "file", "source_line", counters...}, ...]}, ...],
+ *    "apart": {"launches", "why"},   launches of several streams that ran one after the other, and the reason
  *    "host": {"seconds", "warp_instructions_per_second"},
  *    "timeline": [{"kind", "stream", "launch" of a kernel or "bytes" of a copy, "first", "end"}, ...]}
  *
@@ -32,7 +33,7 @@
 #include <jansson.h>
 
 /* Later errors mostly repeat the first. */
-enum { MOST_ERRORS = 100, WRITE_EVERY_NS = 300000000 };
+enum { MOST_ERRORS = 100, WRITE_EVERY_NS = 300000000, WRITE_SHARE = 50 };
 
 /* ---- Collecting ------------------------------------------------------------------------------------------------- */
 
@@ -187,21 +188,58 @@ static json_t *launches(const struct cuda_state *state) {
         if (gpu_config(state->gpu)->machine && !launch[i].is_timed)
             json_object_set_new(object, "timed", json_false());
         add_counters(object, &launch[i].counters);
-        if (launch[i].warmed.touched_lines) {
-            json_object_set_new(object, "touched_lines", json_integer((json_int_t)launch[i].warmed.touched_lines));
-            json_object_set_new(object, "missed_lines", json_integer((json_int_t)launch[i].warmed.missed_lines));
-        }
         if (launch[i].counters.cycles)
             json_object_set_new(object, "active_lanes", numbers(launch[i].active_lanes, EXEC_LANES + 1));
-        if (launch[i].is_timed) {
+        if (launch[i].is_timed || gpu_config(state->gpu)->draws)
             json_object_set_new(object, "occupancy", occupancy(&launch[i].occupancy));
+        if (launch[i].is_timed)
             json_object_set_new(object, "hot", hot_lines(&launch[i]));
-        }
         if (launch[i].series.n_samples)
             json_object_set_new(object, "samples", samples(&launch[i].series));
         json_array_append_new(list, object);
     }
     return list;
+}
+
+/* The sections of --estimate. */
+static json_t *sections(const struct cuda_state *state) {
+    static const char *const kinds[] = {[GPU_SECTION_WHOLE] = "whole",
+                                        [GPU_SECTION_FIRST] = "first",
+                                        [GPU_SECTION_MIDDLE] = "middle",
+                                        [GPU_SECTION_LAST] = "last"};
+    struct gpu_error error;
+    uint32_t count;
+    const struct gpu_section *section = gpu_sections(state->gpu, &count, &error);
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < count && section[i].launch < state->n_launches; i++) {
+        json_t *counted = json_object();
+        add_counters(counted, &section[i].counted);
+        json_t *object =
+            json_pack("{s:I,s:s,s:I,s:I,s:I,s:I,s:f,s:I,s:I,s:I,s:o}", "launch", (json_int_t)section[i].launch, "kind",
+                      kinds[section[i].kind], "first_block", (json_int_t)section[i].first_block, "blocks",
+                      (json_int_t)section[i].n_blocks, "stratum", (json_int_t)section[i].stratum, "segment",
+                      (json_int_t)section[i].segment, "work", section[i].work, "longest",
+                      (json_int_t)section[i].longest, "touched_lines", (json_int_t)section[i].warmed.touched_lines,
+                      "missed_lines", (json_int_t)section[i].warmed.missed_lines, "counted", counted);
+        if (section[i].timed) {
+            json_t *timed = json_object();
+            add_counters(timed, section[i].timed);
+            json_object_set_new(object, "timed", timed);
+        }
+        json_array_append_new(list, object);
+    }
+    return list;
+}
+
+/* Keeps the first error of a section that could not be timed. */
+static void note_section_error(struct cuda_state *state) {
+    struct gpu_error error;
+    uint32_t count;
+    gpu_sections(state->gpu, &count, &error);
+    if (error.status == GPU_OK || cuda_results_has_error(state, error.message))
+        return;
+    cuda_print("%s", error.message);
+    cuda_results_add_error(state, cuda_result_of(error.status), NULL, error.message);
 }
 
 static json_t *total(const struct cuda_state *state) {
@@ -397,9 +435,13 @@ void cuda_results_write(struct cuda_state *state) {
     if (!state->results_path || state->pid != getpid() || state->n_written == state->n_changes ||
         (state->is_of_command && !owns_results(state)))
         return;
+    note_section_error(state);
+    uint64_t start_ns = gpu_host_clock_ns();
     json_t *results = json_object();
     json_object_set_new(results, "kernels", launches(state));
     json_object_set_new(results, "total", total(state));
+    if (gpu_config(state->gpu)->draws)
+        json_object_set_new(results, "sections", sections(state));
     json_object_set_new(results, "memory", json_pack("{s:I}", "peak_device_bytes", (json_int_t)state->peak_bytes));
     json_object_set_new(results, "errors", errors(state));
     json_object_set_new(results, "missing_functions", missing_functions(state));
@@ -411,6 +453,10 @@ void cuda_results_write(struct cuda_state *state) {
     }
     if (gpu_config(state->gpu)->records_lines)
         json_object_set_new(results, "listings", listings(state));
+    if (state->apart.has_several && state->apart.n_launches)
+        json_object_set_new(
+            results, "apart",
+            json_pack("{s:I,s:s}", "launches", (json_int_t)state->apart.n_launches, "why", cuda_why_apart(state)));
     json_object_set_new(results, "host", host(state));
     if (gpu_has_timeline(state->gpu))
         json_object_set_new(results, "timeline", timeline(state));
@@ -418,9 +464,13 @@ void cuda_results_write(struct cuda_state *state) {
     json_decref(results);
     state->n_written = state->n_changes;
     state->written_ns = gpu_host_clock_ns();
+    state->write_ns = state->written_ns - start_ns;
 }
 
+/* A file of many launches takes long to write, so writing takes at most one part in WRITE_SHARE of the time. */
 void cuda_results_write_sometimes(struct cuda_state *state) {
-    if (gpu_host_clock_ns() - state->written_ns > WRITE_EVERY_NS)
+    uint64_t waited_ns = gpu_host_clock_ns() - state->written_ns;
+    bool has_sections = gpu_config(state->gpu)->draws; /* some are still being timed */
+    if (!has_sections && waited_ns > WRITE_EVERY_NS && waited_ns / WRITE_SHARE > state->write_ns)
         cuda_results_write(state);
 }

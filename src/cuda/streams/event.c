@@ -20,8 +20,10 @@ CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned flags) 
     if (flags & ~(unsigned)CU_EVENT_RECORD_EXTERNAL)
         return CUDA_ERROR_INVALID_VALUE;
     found->capture = cuda_capture_of(&call, stream);
-    if (found->capture)
-        return CUDA_SUCCESS; /* it marks a point in the graph */
+    if (found->capture) {
+        cuda_capture_event(found->capture, cuda_object_find(&call, stream, CUDA_KIND_STREAM), found);
+        return CUDA_SUCCESS;
+    }
     cuda_event_record(&call, found);
     return CUDA_SUCCESS;
 }

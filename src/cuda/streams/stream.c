@@ -44,9 +44,9 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
         return CUDA_ERROR_INVALID_VALUE;
     const struct CUevent_st *found = cuda_object_find(&call, event, CUDA_KIND_EVENT);
     struct CUstream_st *waiting = cuda_object_find(&call, stream, CUDA_KIND_STREAM);
-    if (found && found->capture && waiting && !waiting->capture)
-        waiting->capture = found->capture; /* it joins the capture */
-    else if (found && !found->capture) {
+    if (found && found->capture && waiting)
+        return cuda_capture_wait(found->capture, waiting, found);
+    if (found && !found->capture) {
         cuda_stream_ends(&call, call.stream, found->cycle);
         cuda_stream_waits(&call, found->task);
     }

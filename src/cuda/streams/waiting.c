@@ -29,9 +29,13 @@ bool cuda_may_meet(const struct cuda_call *call) {
 }
 
 bool cuda_may_share(const struct cuda_call *call, const struct gpu_launch *launch) {
-    const struct cuda_timed_launches *timed = &call->state->timed;
-    bool times_all = !timed->compiled && !timed->first && !timed->last && !*timed->plan;
-    return !call->state->is_launch_blocking && times_all && gpu_may_run_together(call->gpu, launch);
+    return !call->state->is_launch_blocking && gpu_may_run_together(call->gpu, launch);
+}
+
+const char *cuda_why_apart(const struct cuda_state *state) {
+    if (state->is_launch_blocking) /* as on a GPU */
+        return NULL;
+    return gpu_why_apart(state->gpu);
 }
 
 bool cuda_may_wait(const struct cuda_call *call, const struct gpu_launch *launch) {
@@ -89,6 +93,7 @@ static void set_last(const struct cuda_call *call, uint32_t task) {
     else
         call->state->order.default_task = task;
     call->state->waiting_context = call->context;
+    cuda_watch_waiting(&call->state->watch, true);
 }
 
 /* Returns the tasks before work of a graph: those that it names or, if it names none, those before the graph. */
@@ -210,6 +215,7 @@ void cuda_settle(struct cuda_call *call) {
     struct gpu_error error;
     if (!cuda_is_waiting(call))
         return;
+    cuda_watch_waiting(&call->state->watch, false);
     struct cuda_call own = *call;
     own.context = call->state->waiting_context;
     cuda_interrupt_defer(true);

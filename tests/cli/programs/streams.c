@@ -1,8 +1,10 @@
-/* streams BLOCKS KERNELS: the same kernel in several streams, which no order relates. Prints the microseconds of one
- * kernel and of all, and those that pass on the global timer in one kernel and between the events around it. */
+/* streams BLOCKS KERNELS [captured]: the same kernel in several streams, which no order relates, or in the branches of
+ * a graph that was captured from them. Prints the microseconds of one kernel and of all, and those that pass on the
+ * global timer in one kernel and between the events around it. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cuda.h"
 
@@ -35,20 +37,38 @@ static CUevent new_event(void) {
     return event;
 }
 
-/* Runs the kernel in n streams between two events of a stream. Returns the microseconds between them. */
-static double run(CUstream first, CUstream *stream, unsigned n, unsigned blocks) {
+/* Launches the kernel in n streams, after the work of another, which then waits for them. */
+static void launch(CUstream first, CUstream *stream, unsigned n, unsigned blocks) {
     uint64_t cycles = SPIN_CYCLES;
     void *parameters[] = {&cycles, &out};
-    CUevent begin = new_event(), end = new_event();
-    float ms;
-    check(cuEventRecord(begin, first));
+    CUevent fork = new_event();
+    check(cuEventRecord(fork, first));
     for (unsigned i = 0; i < n; i++) {
-        check(cuStreamWaitEvent(stream[i], begin, 0));
+        check(cuStreamWaitEvent(stream[i], fork, 0));
         check(cuLaunchKernel(kernel, blocks, 1, 1, THREADS, 1, 1, 0, stream[i], parameters, NULL));
         CUevent done = new_event();
         check(cuEventRecord(done, stream[i]));
         check(cuStreamWaitEvent(first, done, 0));
     }
+}
+
+/* Runs the kernel in n streams between two events of a stream. Returns the microseconds between them. */
+static double run(CUstream first, CUstream *stream, unsigned n, unsigned blocks, int is_captured) {
+    CUevent begin = new_event(), end = new_event();
+    CUgraph graph;
+    CUgraphExec executable;
+    float ms;
+    if (is_captured) {
+        check(cuStreamBeginCapture(first, CU_STREAM_CAPTURE_MODE_GLOBAL));
+        launch(first, stream, n, blocks);
+        check(cuStreamEndCapture(first, &graph));
+        check(cuGraphInstantiate(&executable, graph, 0));
+    }
+    check(cuEventRecord(begin, first));
+    if (is_captured)
+        check(cuGraphLaunch(executable, first));
+    else
+        launch(first, stream, n, blocks);
     check(cuEventRecord(end, first));
     check(cuStreamSynchronize(first));
     check(cuEventElapsedTime(&ms, begin, end));
@@ -70,9 +90,10 @@ int main(int count, char **argument) {
     check(cuStreamCreate(&first, CU_STREAM_NON_BLOCKING));
     for (unsigned i = 0; i < n && i < MOST; i++)
         check(cuStreamCreate(&stream[i], CU_STREAM_NON_BLOCKING));
-    double one = run(first, stream, 1, blocks);
+    int is_captured = count > 3 && strcmp(argument[3], "captured") == 0;
+    double one = run(first, stream, 1, blocks, 0);
     check(cuMemcpyDtoH(before, out, sizeof before));
-    double all = run(first, stream, n, blocks);
+    double all = run(first, stream, n, blocks, is_captured);
     check(cuMemcpyDtoH(after, out, sizeof after));
     printf("one %.2f\nall %.2f\nkernel %.2f\nbetween %.2f\n", one, all, (double)(before[1] - before[0]) * 1e-3,
            (double)(after[0] - before[0]) * 1e-3);
