@@ -110,8 +110,7 @@ struct compare {
     struct program_target *target;
     struct report_target *shown; /* the targets as the report names them */
     unsigned n_targets;
-    struct program_jobs jobs;     /* all targets of the first program, then of the second... */
-    struct report_sample *sample; /* with --estimate: of each program */
+    struct program_jobs jobs; /* all targets of the first program, then of the second... */
     FILE *json, *csv;
     struct program_html html;
 };
@@ -244,9 +243,7 @@ static struct report_comparison collect(struct compare *compare) {
                               compare->given.program.has_check;
         bool is_estimated = job != first && job->run.estimate && first->run.estimate;
         entry[comparison.n_entries++] = (struct report_entry){
-            .halfwidth = is_estimated ? report_sample_difference(&compare->sample[i / compare->n_targets], &first->run,
-                                                                 &job->run, &compare->arena)
-                                      : 0,
+            .halfwidth = is_estimated ? report_sample_difference(&first->run, &job->run, &compare->arena) : 0,
             .run = &job->run,
             .baseline = program_is_finished(first) ? &first->run : NULL,
             .target_number = i % compare->n_targets,
@@ -505,13 +502,11 @@ static int find_and_run(struct compare *compare) {
     if (status != COMMAND_DONE)
         return status;
     make_jobs(compare);
-    if (compare->given.estimate > 0) {
-        compare->sample = BASE_ARENA_ARRAY(&compare->arena, struct report_sample, compare->n_programs);
-        status = program_estimate_all(&compare->jobs, compare->n_targets, compare->given.estimate,
-                                      compare->given.is_quiet, compare->sample);
-    } else {
+    if (compare->given.estimate > 0)
+        status =
+            program_estimate_all(&compare->jobs, compare->n_targets, compare->given.estimate, compare->given.is_quiet);
+    else
         status = program_execute_with_progress(&compare->jobs, compare->given.is_quiet);
-    }
     return status == COMMAND_DONE ? show(compare) : status;
 }
 

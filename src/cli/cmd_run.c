@@ -85,7 +85,7 @@ static const struct command_option options[] = {
      FIELD(checkpoint), 0, 0},
     {"--resume", 0, COMMAND_TEXT, "FILE", "go on after the last launch in a checkpoint of the same run, and keep it up",
      FIELD(resume), 0, 0},
-    {"--threads", 'j', COMMAND_NUMBER, "N", "host threads; never changes a result [the processors, at most 8]",
+    {"--threads", 'j', COMMAND_NUMBER, "N", "host threads; never changes a result [the processors, at most 16]",
      FIELD(threads), 1, PROGRAM_MOST_THREADS},
     {"--timeout", 0, COMMAND_SECONDS, "S", "stop after S seconds and report what was measured", FIELD(timeout_seconds),
      0, 0},
@@ -369,9 +369,9 @@ static void print_what_runs(const struct run *run) {
     fprintf(stderr, "\nheddle: with the driver of %s\n", run->place.cuda);
 }
 
-/* More threads seldom find work. */
+/* More have not been measured (bench/README.md). A launch uses no more than its machine has work for. */
 static unsigned default_threads(void) {
-    enum { MOST = 8 };
+    enum { MOST = 16 };
     unsigned n = program_count_processors();
     return n < MOST ? n : MOST;
 }

@@ -129,7 +129,8 @@ static bool set_percent(struct parser *parser, const struct command_option *opti
     *FIELD(parser, option, double) = text ? read_percent(text) : (double)option->least / 100000;
     if (!isnan(*FIELD(parser, option, double)))
         return true;
-    parser->status = command_fail(COMMAND_USAGE, "%s takes a percentage such as 1%%, not '%s'", option->name, text);
+    parser->status = command_fail(
+        COMMAND_USAGE, "%s takes a percentage above 0%% and up to 100%%, such as 1%%, not '%s'", option->name, text);
     return false;
 }
 
@@ -183,7 +184,8 @@ static bool read_option(struct parser *parser) {
     }
     if (option->kind == COMMAND_PERCENT && !text) {
         const char *next = parser->at + 1 < parser->argc ? parser->argv[parser->at + 1] : "";
-        bool has_value = !isnan(read_percent(next));
+        size_t digits = strspn(next, "0123456789.");
+        bool has_value = digits && strcmp(next + digits, "%") == 0;
         parser->at += has_value;
         return set_value(parser, option, has_value ? next : NULL);
     }

@@ -127,10 +127,10 @@ static void a_percentage_may_be_left_out(void **state) {
 
 static void wrong_values_are_wrong_usage(void **state) {
     (void)state;
-    static const char *const lines[] = {"--number 4",  "--number 11", "--number x",  "--number",     "--color",
-                                        "--color nev", "--loud=1",    "--seconds 0", "--seconds -1", "--seconds inf",
-                                        "--sound",     "-x",          "--number=",   "--share=1",    "--share=0%",
-                                        "--share=x%",  "--share=101%"};
+    static const char *const lines[] = {"--number 4",  "--number 11",  "--number x",  "--number",     "--color",
+                                        "--color nev", "--loud=1",     "--seconds 0", "--seconds -1", "--seconds inf",
+                                        "--sound",     "-x",           "--number=",   "--share=1",    "--share=0%",
+                                        "--share=x%",  "--share=101%", "--share 0%",  "--share 300%"};
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
         struct parsed parsed;
         parse(&parsed, lines[i]);

@@ -9,6 +9,7 @@
 #include "command/command.h"
 #include "experiment/plan.h"
 #include "experiment/run_file.h"
+#include "program/estimate.h"
 #include "program/progress.h"
 
 /* ---- Examples ---------------------------------------------------------------------------------------------------- */
@@ -54,6 +55,7 @@ static void make_job(struct program_job *job, struct experiment_trial *trial, co
         .target = &trial->target,
         .sample_cycles = trial->settings.sample_cycles,
         .records_threads = trial->settings.records_threads,
+        .draws = trial->settings.is_estimated ? PROGRAM_ESTIMATE_DRAWS : 0,
         .keeps_errors = true,
         .is_apart = true,
         .output = PROGRAM_OUTPUT_DROPPED,
@@ -90,6 +92,8 @@ static bool keep(void *context, struct program_job *job) {
         command_fail(COMMAND_ERROR, "the simulator was built anew meanwhile; this run is not kept, start again");
         return false;
     }
+    if (job->status == COMMAND_DONE && trial->settings.is_estimated)
+        program_estimate_once(job, runner->arena);
     if (job->status != COMMAND_DONE || !job->run.has_results) {
         trial->failure = job->run.error ? job->run.error : "the program never called the CUDA driver";
         return !runner->folder || experiment_run_file_write_failure(runner->folder, &trial->stored, trial->failure);

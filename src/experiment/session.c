@@ -90,7 +90,7 @@ static int find_medium(struct session *session, struct experiment_plan *plan, st
     return status == COMMAND_DONE ? experiment_find_results(plan, session->store, false) : status;
 }
 
-/* The noise that the store has at size paper, which counts more than that at size medium. */
+/* The noise that the store has at the size of the page, which counts more than that at size medium. */
 static int find_own_noise(struct session *session, struct experiment_plan *plan) {
     int status = experiment_plan_start(plan, session->size, session->arena);
     if (status == COMMAND_DONE)
@@ -118,9 +118,11 @@ static bool write_page(struct session *session) {
         return false;
     if (strcmp(session->size, "paper") == 0) {
         struct experiment_grid *grid = BASE_ARENA_ARRAY(session->arena, struct experiment_grid, session->count);
-        if (find_medium(session, &medium, grid) == COMMAND_DONE && find_own_noise(session, &own) == COMMAND_DONE)
+        if (find_medium(session, &medium, grid) == COMMAND_DONE)
             page.medium = grid;
     }
+    if (find_own_noise(session, &own) != COMMAND_DONE)
+        page.medium = NULL;
     experiment_write_page(file, &page, session->arena);
     for (unsigned i = 0; i < session->count && !session->options->is_noise; i++)
         session->grid[i].noise = NULL;
@@ -374,21 +376,36 @@ static int check_options(const struct experiment_session_options *options, const
 void experiment_note_words(struct experiment_session_options *options, const char *command,
                            const struct command_words *words, struct base_arena *arena) {
     struct command_words *again = &options->again;
-    again->item = BASE_ARENA_ARRAY(arena, const char *, words->count + 3);
+    again->item = BASE_ARENA_ARRAY(arena, const char *, words->count + 4);
     again->item[again->count++] = command;
     for (unsigned i = 0; i < words->count; i++)
         again->item[again->count++] = words->item[i];
+    if (options->is_estimated)
+        again->item[again->count++] = "--estimate";
     if (options->size == PROGRAM_SIZE_NOT_GIVEN)
         return;
     again->item[again->count++] = "--size";
     again->item[again->count++] = size_names[options->size];
 }
 
+/* Returns the experiments with estimates in place of full runs. */
+static const struct experiment *const *estimated(const struct experiment *const *experiment, unsigned count,
+                                                 struct base_arena *arena) {
+    const struct experiment **all = BASE_ARENA_ARRAY(arena, const struct experiment *, count);
+    for (unsigned i = 0; i < count; i++) {
+        struct experiment *copy = BASE_ARENA_NEW(arena, struct experiment);
+        *copy = *experiment[i];
+        copy->common.is_estimated = true;
+        all[i] = copy;
+    }
+    return all;
+}
+
 int experiment_run_session(const struct experiment_session_options *options, const struct experiment *const *experiment,
                            unsigned count, struct base_arena *arena) {
     struct session session = {
         .options = options,
-        .experiment = experiment,
+        .experiment = options->is_estimated ? estimated(experiment, count, arena) : experiment,
         .count = count,
         .size = size_names[options->size == PROGRAM_SIZE_NOT_GIVEN ? PROGRAM_SIZE_MEDIUM : options->size],
         .grid = BASE_ARENA_ARRAY(arena, struct experiment_grid, count),

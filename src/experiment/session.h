@@ -9,7 +9,7 @@ struct experiment_session_options {
     unsigned size; /* or PROGRAM_SIZE_NOT_GIVEN */
     uint64_t threads;
     double time_limit_seconds; /* 0: none */
-    bool is_quiet, is_forced, is_check, is_reasons, is_noise, is_slurm, is_status;
+    bool is_quiet, is_forced, is_estimated, is_check, is_reasons, is_noise, is_slurm, is_status;
     unsigned color;
     const char *json, *csv, *plot, *report, *html, *store, *sbatch, *slurm_task;
     struct command_words again; /* the words after `heddle` that choose the same experiments */
@@ -72,6 +72,14 @@ struct experiment_session_options {
          "S",                                                                                                          \
          "stop after S seconds and report what there is; the same command goes on from there",                         \
          EXPERIMENT_SESSION_FIELD(at, time_limit_seconds),                                                             \
+         0,                                                                                                            \
+         0},                                                                                                           \
+        {"--estimate",                                                                                                 \
+         0,                                                                                                            \
+         COMMAND_FLAG,                                                                                                 \
+         NULL,                                                                                                         \
+         "estimate runs from a sample of their launches",                                                              \
+         EXPERIMENT_SESSION_FIELD(at, is_estimated),                                                                   \
          0,                                                                                                            \
          0},                                                                                                           \
         {"--force", 0, COMMAND_FLAG, NULL, "repeat runs that the store has", EXPERIMENT_SESSION_FIELD(at, is_forced),  \

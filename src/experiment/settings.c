@@ -134,6 +134,11 @@ static bool read_threads(void *context, struct experiment_yaml *yaml, yaml_node_
     return experiment_yaml_flag(yaml, value, "threads", &settings->records_threads);
 }
 
+static bool read_estimate(void *context, struct experiment_yaml *yaml, yaml_node_t *value) {
+    struct experiment_settings *settings = context;
+    return experiment_yaml_flag(yaml, value, "estimate", &settings->is_estimated);
+}
+
 static bool read_best_of(void *context, struct experiment_yaml *yaml, yaml_node_t *value) {
     struct experiment_settings *settings = context;
     if (value->type != YAML_SEQUENCE_NODE || experiment_yaml_count(value) < 2)
@@ -218,6 +223,7 @@ bool experiment_read_settings(struct experiment_yaml *yaml, yaml_node_t *node, s
         {"set", read_set, false, "a map of a machine's options"},
         {"sample", read_sample, false, "cycles between two points of the time series"},
         {"threads", read_threads, false, "true: count for each thread and branch"},
+        {"estimate", read_estimate, false, "true: estimate from a sample of the launches"},
         {"best_of", read_best_of, false, "a list of settings, of which the fastest counts"},
         {"example", read_example, false, "warps on the smallest machine: {warps: [LLSL], long: 10, short: 1}"},
     };
@@ -257,6 +263,7 @@ void experiment_add_settings(struct experiment_settings *to, const struct experi
     if (more->sample_cycles)
         to->sample_cycles = more->sample_cycles;
     to->records_threads |= more->records_threads;
+    to->is_estimated |= more->is_estimated;
     if (more->neighbour)
         to->neighbour = more->neighbour;
     if (more->seed)
@@ -276,6 +283,8 @@ const char *experiment_settings_text(const struct experiment_settings *settings,
         text = base_arena_printf(arena, "%s%s%s", text, *text ? ", " : "", settings->set.item[i]);
     if (settings->sample_cycles)
         text = base_arena_printf(arena, "%s%ssample=%" PRIu64, text, *text ? ", " : "", settings->sample_cycles);
+    if (settings->is_estimated)
+        text = base_arena_printf(arena, "%s%sestimate", text, *text ? ", " : "");
     if (settings->size)
         text = base_arena_printf(arena, "%s%ssize %s", text, *text ? ", " : "", settings->size);
     return text;

@@ -215,9 +215,9 @@ static void print_estimates(FILE *file, const struct report_comparison *comparis
         const struct report_run *run = comparison->entry[i].run;
         if (run->estimate && comparison->entry[i].baseline == run)
             fprintf(file,
-                    "%s: estimated from %u of %u launches, the same in every row; +- is half the interval that "
-                    "contains the speed-up in 19 of 20 cases\n",
-                    run->program, run->estimate->n_timed, run->estimate->n_launches);
+                    "%s: estimated from %u of %u sections of the launches; +- is half the interval that contains the "
+                    "speed-up in 19 of 20 cases\n",
+                    run->program, run->estimate->n_timed, run->estimate->n_sections);
     }
 }
 

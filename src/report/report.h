@@ -28,7 +28,6 @@ struct report_kernel {
     struct report_occupancy occupancy;  /* of the first launch */
     unsigned n_untimed; /* launches that ran functionally on a timed machine; they are not part of `counters` */
     const struct stats_counters *untimed; /* of such a launch: its counters; otherwise NULL */
-    uint64_t touched_lines, missed_lines; /* of such a launch, if it warmed the caches: lines of the L2 */
     bool is_estimated;                    /* a launch that was not timed, and whose counters are estimates */
     bool has_grids, has_blocks;           /* launches differ in them */
 };
@@ -120,12 +119,26 @@ struct report_hot_line {
     uint32_t second;          /* a line of the file with nearly as many conflicts; part has both. 0: none */
 };
 
-/* How exact the counters of a run are of which only some launches were timed. */
+/* A part of a launch, with --estimate: gpu.h. */
+enum report_section_kind { REPORT_SECTION_WHOLE, REPORT_SECTION_FIRST, REPORT_SECTION_MIDDLE, REPORT_SECTION_LAST };
+struct report_section {
+    uint32_t launch; /* its index */
+    enum report_section_kind kind;
+    uint64_t first_block, n_blocks;
+    uint32_t stratum, segment;
+    double work;                          /* the cycles that the machine's peaks would allow */
+    uint64_t touched_lines, missed_lines; /* of the L2 */
+    uint64_t longest;                     /* instructions of its longest row */
+    struct stats_counters counted;        /* in the functional run */
+    struct stats_counters *timed;         /* NULL: it was not timed */
+};
+
+/* How exact the counters of a run are of which only some sections were timed. */
 struct report_estimate {
-    unsigned n_timed, n_launches;
-    unsigned n_runs;                    /* of the program, with the one that only counted */
-    double halfwidth[STATS_N_COUNTERS]; /* of the interval that contains a counter in 19 of 20 cases */
-    double timed_work;                  /* the part of the predicted work that was timed, 0 to 1 */
+    unsigned n_timed, n_sections, n_launches; /* n_timed: sections */
+    unsigned n_runs;                          /* of the program */
+    double halfwidth[STATS_N_COUNTERS];       /* of the interval that contains a counter in 19 of 20 cases */
+    double timed_work;                        /* the part of the predicted work that was timed, 0 to 1 */
 };
 
 struct report_run {
@@ -151,8 +164,12 @@ struct report_run {
     struct report_listing *listing;
     unsigned n_listings;
     struct report_hot_line hot[REPORT_N_HOT];
+    struct report_section *section; /* with --estimate, of all launches, in order */
+    unsigned n_sections;
     const struct report_estimate *estimate; /* NULL: every launch was timed, or nothing is known of the others */
-    struct report_work *work;               /* on machines with a link to the host */
+    uint64_t n_apart;                       /* launches of several streams that ran one after the other */
+    const char *why_apart;
+    struct report_work *work; /* on machines with a link to the host */
     unsigned n_work;
     /* Recorded only for the page: report_write_json() and report_write_comparison_json() leave it out. */
     struct {

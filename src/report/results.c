@@ -66,13 +66,48 @@ static void read_launches(struct report_run *run, const json_t *array, struct ba
         struct stats_counters *untimed = launch->n_untimed ? BASE_ARENA_NEW(arena, struct stats_counters) : NULL;
         read_counters(untimed ? untimed : &launch->counters, object);
         launch->untimed = untimed;
-        launch->touched_lines = (uint64_t)json_integer_value(json_object_get(object, "touched_lines"));
-        launch->missed_lines = (uint64_t)json_integer_value(json_object_get(object, "missed_lines"));
         launch->active_lanes = copy_json(arena, json_object_get(object, "active_lanes"));
         launch->samples = copy_json(arena, json_object_get(object, "samples"));
         launch->occupancy = read_occupancy(json_object_get(object, "occupancy"), arena);
         launch->n_launches = 1;
         add_kernel(&run->total, launch);
+    }
+}
+
+static enum report_section_kind read_kind(const json_t *value) {
+    static const char *const kinds[] = {[REPORT_SECTION_WHOLE] = "whole",
+                                        [REPORT_SECTION_FIRST] = "first",
+                                        [REPORT_SECTION_MIDDLE] = "middle",
+                                        [REPORT_SECTION_LAST] = "last"};
+    const char *text = json_string_value(value);
+    unsigned i = 0;
+    while (text && i < REPORT_SECTION_LAST && strcmp(text, kinds[i]) != 0)
+        i++;
+    return (enum report_section_kind)i;
+}
+
+static void read_sections(struct report_run *run, const json_t *array, struct base_arena *arena) {
+    run->section = BASE_ARENA_ARRAY(arena, struct report_section, json_array_size(array));
+    for (size_t i = 0; i < json_array_size(array); i++) {
+        const json_t *object = json_array_get(array, i), *timed = json_object_get(object, "timed");
+        struct report_section *section = &run->section[run->n_sections];
+        *section = (struct report_section){
+            .launch = (uint32_t)json_integer_value(json_object_get(object, "launch")),
+            .kind = read_kind(json_object_get(object, "kind")),
+            .first_block = (uint64_t)json_integer_value(json_object_get(object, "first_block")),
+            .n_blocks = (uint64_t)json_integer_value(json_object_get(object, "blocks")),
+            .stratum = (uint32_t)json_integer_value(json_object_get(object, "stratum")),
+            .segment = (uint32_t)json_integer_value(json_object_get(object, "segment")),
+            .work = json_number_value(json_object_get(object, "work")),
+            .longest = (uint64_t)json_integer_value(json_object_get(object, "longest")),
+            .touched_lines = (uint64_t)json_integer_value(json_object_get(object, "touched_lines")),
+            .missed_lines = (uint64_t)json_integer_value(json_object_get(object, "missed_lines")),
+            .timed = timed ? BASE_ARENA_NEW(arena, struct stats_counters) : NULL,
+        };
+        read_counters(&section->counted, json_object_get(object, "counted"));
+        if (timed)
+            read_counters(section->timed, timed);
+        run->n_sections += section->launch < run->n_launches;
     }
 }
 
@@ -124,12 +159,16 @@ bool report_read(struct report_run *run, const char *path, struct base_arena *ar
     run->has_results = true;
     read_launches(run, json_object_get(object, "kernels"), arena);
     report_read_hot(run, json_object_get(object, "kernels"), arena);
+    read_sections(run, json_object_get(object, "sections"), arena);
     run->host_seconds = json_number_value(json_object_get(json_object_get(object, "host"), "seconds"));
     read_errors(run, json_object_get(object, "errors"), arena);
     read_missing(run, json_object_get(object, "missing_functions"), arena);
     const json_t *found = json_object_get(object, "memcheck");
     run->n_uninitialised = (uint64_t)json_integer_value(json_object_get(found, "uninitialised_reads"));
     run->n_races = (uint64_t)json_integer_value(json_object_get(found, "races"));
+    const json_t *apart = json_object_get(object, "apart");
+    run->n_apart = (uint64_t)json_integer_value(json_object_get(apart, "launches"));
+    run->why_apart = copy_text(arena, json_object_get(apart, "why"), "");
     read_timeline(run, json_object_get(object, "timeline"), arena);
     char *threads = base_arena_printf(arena, "%s.threads", path);
     bool is_good = report_read_profiles(run, json_object_get(object, "profiles"), threads, arena, diag);

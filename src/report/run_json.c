@@ -104,9 +104,15 @@ static void add_estimate(json_t *object, const struct report_run *run) {
         if (stats_exists(&stats_list[i], true, &run->total.counters))
             json_object_set_new(halfwidth, stats_list[i].name, json_real(estimate->halfwidth[i]));
     json_object_set_new(object, "estimate",
-                        json_pack("{s:i, s:i, s:i, s:f, s:o}", "launches", estimate->n_launches, "timed_launches",
-                                  estimate->n_timed, "runs", estimate->n_runs, "timed_work", estimate->timed_work,
-                                  "halfwidth", halfwidth));
+                        json_pack("{s:i, s:i, s:i, s:i, s:f, s:o}", "launches", estimate->n_launches, "sections",
+                                  estimate->n_sections, "timed_sections", estimate->n_timed, "runs", estimate->n_runs,
+                                  "timed_work", estimate->timed_work, "halfwidth", halfwidth));
+}
+
+static void add_apart(json_t *object, const struct report_run *run) {
+    if (run->n_apart)
+        json_object_set_new(object, "apart",
+                            json_pack("{s:I, s:s}", "launches", (json_int_t)run->n_apart, "why", run->why_apart));
 }
 
 static json_t *hot_line_json(const struct report_hot_line *hot) {
@@ -181,6 +187,7 @@ json_t *report_run_json(const struct report_run *run, bool has_host, bool is_pag
     add_stats(total, &run->total.counters, run->target);
     json_object_set_new(object, "total", total);
     add_estimate(object, run);
+    add_apart(object, run);
     if (run->n_profiles && (is_page || !run->is_for_page.branches))
         json_object_set_new(object, "branches", branches_json(run));
     if (run->n_listings && (is_page || !run->is_for_page.lines))
@@ -265,6 +272,7 @@ bool report_write_summary(FILE *file, const struct report_run *run) {
     json_object_set_new(total, "launches", json_integer((json_int_t)run->n_launches));
     add_stats(total, &run->total.counters, run->target);
     json_object_set_new(object, "total", total);
+    add_estimate(object, run);
     json_object_set_new(object, "active_lanes", sum_active_lanes(run));
     json_t *samples = samples_json(run);
     if (json_array_size(samples))

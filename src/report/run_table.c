@@ -1,4 +1,5 @@
 /* Prints the table after a run: a line per kernel, a total, the shares of the cycles, and the speed of the host. */
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -173,9 +174,16 @@ static void print_estimate(FILE *file, const struct report_run *run) {
     double cycles = (double)run->total.counters.cycles;
     fprintf(
         file,
-        "estimated from %u of %u launches (%.1f %% of the work), in %u runs: cycles +- %.2f %%, in 19 of 20 cases\n",
-        estimate->n_timed, estimate->n_launches, 100 * estimate->timed_work, estimate->n_runs,
-        cycles > 0 ? 100 * estimate->halfwidth[STATS_AT_cycles] / cycles : 0);
+        "estimated from %u of %u sections of the launches (%.1f %% of the work), in %u %s: cycles +- %.2f %%, in 19 "
+        "of 20 cases\n",
+        estimate->n_timed, estimate->n_sections, 100 * estimate->timed_work, estimate->n_runs,
+        estimate->n_runs == 1 ? "run" : "runs", cycles > 0 ? 100 * estimate->halfwidth[STATS_AT_cycles] / cycles : 0);
+}
+
+static void print_apart(FILE *file, const struct report_run *run) {
+    if (run->n_apart)
+        fprintf(file, "%" PRIu64 " launches of several streams ran one after the other: %s\n", run->n_apart,
+                run->why_apart);
 }
 
 static void print_target(FILE *file, const struct report_target *target) {
@@ -227,6 +235,7 @@ void report_print_run(FILE *file, const struct report_run *run, bool is_colored,
     }
     if (run->target)
         print_estimate(file, run);
+    print_apart(file, run);
     if (run->total.counters.energy_nj)
         print_energy(file, &run->total.counters);
     double rate = report_rate(run->total.counters.warp_instructions, run->host_seconds);

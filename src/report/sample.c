@@ -1,167 +1,221 @@
-/* Estimates a run from a sample of its launches, as surveys do (stratified sampling with ratio estimators; see any book
+/* Estimates a run from a sample of its sections, as surveys do (stratified sampling with ratio estimators; see any book
  * on sampling, such as Cochran's "Sampling Techniques", chapters 5 and 6).
  *
- * A run that only counts has told for each launch its instructions, and the lines that it touched and missed in the L2.
- * From these follows its work: the cycles that the machine's peaks would allow. The launches of a kernel are sorted by
- * work and cut into strata of similar launches. The first launch, and launches with much work, are strata of their own
- * and always timed. From each other stratum at least two launches are drawn, spread over the program's time. For a
- * launch that was not drawn, a counter is the stratum's ratio times the launch's work. If the run that counted knows
- * the counter, its value there takes the place of the work.
+ * The driver has cut launches into sections, counted for each its instructions, also those of its longest row, and the
+ * lines that it touched and missed in the L2, put it into a segment of a stratum, and timed some (gpu/sections.c). For
+ * each counter, factors of the counts are fitted to the timed sections of a kernel, which predicts the counter for all
+ * sections. If the functional run knows the counter, its value there is the prediction. In each segment the timed
+ * sections show the ratio of truth and prediction, which corrects the others.
  *
- * The deviations of the drawn launches from their ratios give the variance of each sum, and Student's distribution the
- * interval that contains the sum in 19 of 20 cases. */
+ * The deviations from these ratios give the variance of each sum, and Student's distribution the interval that contains
+ * the sum in 19 of 20 cases. Sections are timed with caches that were warmed functionally, in another order than in a
+ * full run. No deviation shows this error, so the interval contains an allowance for it. */
 #include "report/sample.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    FEWEST = 12,       /* launches drawn of a kernel, if there are as many */
-    MOST = 48,         /* at first */
-    ONE_IN = 20,       /* of many launches of a kernel, this part is drawn */
-    WHOLE_STRATUM = 3, /* strata of up to as many launches are timed whole */
-    RESULT_CYCLES = 8, /* from an instruction to the next that needs its result, roughly */
-    FIRST_SEED = 1,
+enum { N_FEATURES = 5, MOST_GROWTH = 64 };
+
+/* Sections that are estimated together: a segment of a stratum, with those segments of which none was timed. */
+struct group {
+    uint32_t stratum, segment, family;
+    unsigned n, n_timed;
+    double x, sx, sy;         /* predictions of all and of the timed ones, values of the timed ones */
+    double far;               /* predictions of those that come from strata of which none was timed */
+    double squares, variance; /* of residues relative to the mean prediction; of the sum over the group */
+    double freedom;
 };
 
-/* ---- Work -------------------------------------------------------------------------------------------------------- */
+/* The families of sections with the same kernel and kind. */
+struct sample {
+    const struct report_run *run;
+    unsigned n_families, n_groups;
+    unsigned *group;  /* of each section */
+    unsigned *family; /* of each section */
+    bool *is_cold;    /* the kernel's first section, which finds cold caches */
+    struct group *of;
+    double *x, *y; /* of each section: prediction and value; y only of timed ones */
+    double *scale; /* of each family: by how much residues are too small because the prediction was fitted to them */
+};
+
+const double report_sample_allowance = 0.005; /* docs/cuda-programs.md compares it with the errors measured */
 
 static double larger(double a, double b) { return a > b ? a : b; }
 
-/* The machine's peaks let a launch take this many cycles: it issues, moves lines, or waits for its own results. */
-static double work_of(const struct report_kernel *launch, const struct report_target *target) {
-    const struct report_peaks *peaks = &target->peaks;
-    double instructions = (double)launch->untimed->warp_instructions;
-    double warps = larger(1, (double)launch->untimed->threads / target->lanes);
-    double waves = ceil(warps / larger(1, (double)peaks->sms * peaks->warps));
-    double work = instructions / larger(1, peaks->per_cycle[REPORT_ISSUE]);
-    work = larger(work, instructions / warps * waves * RESULT_CYCLES);
-    double touched = (double)launch->touched_lines * peaks->line_bytes;
-    double missed = (double)launch->missed_lines * peaks->line_bytes;
-    if (peaks->bytes_per_cycle[REPORT_LEVEL_L2] > 0)
-        work = larger(work, touched / peaks->bytes_per_cycle[REPORT_LEVEL_L2]);
-    if (peaks->bytes_per_cycle[REPORT_LEVEL_DRAM] > 0)
-        work = larger(work, missed / peaks->bytes_per_cycle[REPORT_LEVEL_DRAM]);
-    return work + 1;
+static bool is_timed(const struct sample *sample, unsigned i) { return sample->run->section[i].timed; }
+
+/* ---- Groups ------------------------------------------------------------------------------------------------------ */
+
+static const char *kernel_of(const struct report_run *run, unsigned i) {
+    return run->launch[run->section[i].launch].name;
 }
 
-/* ---- Drawing ----------------------------------------------------------------------------------------------------- */
-
-/* The generator splitmix64 by Sebastiano Vigna. Returns a number below n. */
-static unsigned random_below(uint64_t *seed, unsigned n) {
-    uint64_t z = *seed += UINT64_C(0x9E3779B97F4A7C15);
-    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
-    return (unsigned)((z ^ z >> 31) % n);
-}
-
-struct member {
-    double work;
-    unsigned launch;
-};
-
-static int by_work(const void *a, const void *b) {
-    const struct member *x = a, *y = b;
-    if (x->work != y->work)
-        return x->work < y->work ? 1 : -1; /* the largest first */
-    return x->launch < y->launch ? -1 : x->launch > y->launch;
-}
-
-static int by_launch(const void *a, const void *b) {
-    const struct member *x = a, *y = b;
-    return x->launch < y->launch ? -1 : x->launch > y->launch;
-}
-
-static void choose(struct report_sample *sample, unsigned launch) {
-    sample->launch[launch].is_chosen = true;
-    sample->n_chosen[sample->launch[launch].stratum]++;
-}
-
-/* Makes a stratum of these launches and draws `n` of them, one from each of n equal parts of the program's time. */
-static void add_stratum(struct report_sample *sample, struct member *member, unsigned n_members, unsigned n) {
-    unsigned stratum = sample->n_strata++;
-    sample->n_members[stratum] = n_members;
-    qsort(member, n_members, sizeof *member, by_launch);
-    for (unsigned i = 0; i < n_members; i++)
-        sample->launch[member[i].launch].stratum = stratum;
-    if (n_members <= WHOLE_STRATUM || n > n_members)
-        n = n_members;
-    for (unsigned i = 0; i < n; i++) {
-        unsigned first = (unsigned)((uint64_t)n_members * i / n), end = (unsigned)((uint64_t)n_members * (i + 1) / n);
-        choose(sample, member[first + random_below(&sample->seed, end - first)].launch);
+static void find_families(struct sample *sample, struct base_arena *arena) {
+    const struct report_run *run = sample->run;
+    unsigned *first = BASE_ARENA_ARRAY(arena, unsigned, run->n_sections);
+    for (unsigned i = 0; i < run->n_sections; i++) {
+        unsigned k = 0;
+        bool is_new = true;
+        for (; k < sample->n_families; k++) {
+            bool is_same_kernel = strcmp(kernel_of(run, first[k]), kernel_of(run, i)) == 0;
+            is_new &= !is_same_kernel;
+            if (is_same_kernel && run->section[first[k]].kind == run->section[i].kind)
+                break;
+        }
+        if (k == sample->n_families)
+            first[sample->n_families++] = i;
+        sample->is_cold[i] = is_new && k + 1 == sample->n_families && first[k] == i;
+        sample->family[i] = k;
     }
 }
 
-/* Cuts the launches of one kernel, by descending work, into strata. */
-static void draw_kernel(struct report_sample *sample, struct member *member, unsigned n) {
-    unsigned wanted = n / ONE_IN < FEWEST ? FEWEST : n / ONE_IN > MOST ? MOST : n / ONE_IN;
-    double left = 0;
-    for (unsigned i = 0; i < n; i++)
-        left += member[i].work;
-    unsigned first = 0;
-    double all = left;
-    for (; first < n && member[first].work > all / wanted; first++) { /* with much work */
-        add_stratum(sample, &member[first], 1, 1);
-        left -= member[first].work;
-    }
-    unsigned n_strata = wanted / 2;
-    for (unsigned i = 0; i < n_strata && first < n; i++) {
-        double share = left / (n_strata - i), sum = 0;
-        unsigned end = first;
-        while (end < n && (sum < share || end - first < 2 || i + 1 == n_strata))
-            sum += member[end++].work;
-        add_stratum(sample, &member[first], end - first, 2);
-        first = end;
-        left -= sum;
-    }
+static int by_segment(const void *a, const void *b) {
+    const struct group *x = a, *y = b;
+    if (x->stratum != y->stratum)
+        return x->stratum < y->stratum ? -1 : 1;
+    return x->segment < y->segment ? -1 : x->segment > y->segment;
 }
 
-struct report_sample report_sample_new(const struct report_run *counted, const struct report_target *target,
-                                       struct base_arena *arena) {
-    unsigned n = counted->n_launches;
-    struct report_sample sample = {
-        .n_launches = n,
-        .launch = BASE_ARENA_ARRAY(arena, struct report_drawn, n),
-        .n_members = BASE_ARENA_ARRAY(arena, unsigned, n),
-        .n_chosen = BASE_ARENA_ARRAY(arena, unsigned, n),
-        .seed = FIRST_SEED,
-    };
-    struct member *member = BASE_ARENA_ARRAY(arena, struct member, n);
-    bool *is_done = BASE_ARENA_ARRAY(arena, bool, n);
-    for (unsigned i = 0; i < n; i++) {
-        const struct report_kernel *launch = &counted->launch[i];
-        const double feature[REPORT_N_FEATURES] = {1, (double)launch->untimed->warp_instructions,
-                                                   (double)launch->touched_lines, (double)launch->missed_lines};
-        sample.launch[i].work = work_of(launch, target);
-        memcpy(sample.launch[i].feature, feature, sizeof feature);
-    }
-    for (unsigned i = 0; i < n; i++) {
-        unsigned n_members = 0;
-        for (unsigned k = i; k < n && !is_done[i]; k++)
-            if (!is_done[k] && strcmp(counted->launch[k].name, counted->launch[i].name) == 0) {
-                is_done[k] = k != i;
-                sample.launch[k].kernel = sample.n_kernels;
-                member[n_members++] = (struct member){sample.launch[k].work, k};
-            }
-        if (is_done[i])
+static unsigned find_group(const struct sample *sample, uint32_t stratum, uint32_t segment) {
+    const struct group key = {.stratum = stratum, .segment = segment};
+    const struct group *found = bsearch(&key, sample->of, sample->n_groups, sizeof key, by_segment);
+    return (unsigned)(found - sample->of);
+}
+
+/* Returns the group that stands for one of which nothing was timed: of the same stratum, otherwise of the same kind,
+ * otherwise of the same kernel. */
+static unsigned substitute(const struct sample *sample, unsigned group, const char *const *kernel) {
+    const struct group *lost = &sample->of[group];
+    unsigned best = group;
+    double least = INFINITY;
+    for (unsigned i = 0; i < sample->n_groups; i++) {
+        const struct group *other = &sample->of[i];
+        if (!other->n_timed || kernel[i] != kernel[group])
             continue;
-        is_done[i] = sample.launch[i].is_first = true;
-        sample.n_kernels++;
-        add_stratum(&sample, member, 1, 1); /* the first launch finds cold caches: it is like no other */
-        qsort(member + 1, n_members - 1, sizeof *member, by_work);
-        draw_kernel(&sample, member + 1, n_members - 1);
+        double far = other->stratum == lost->stratum ? fabs((double)other->segment - lost->segment)
+                     : other->family == lost->family ? 100
+                                                     : 200;
+        far += far >= 100 ? fabs((double)other->stratum - lost->stratum) * 1e-9 : 0;
+        if (far < least) {
+            least = far;
+            best = i;
+        }
     }
-    return sample;
+    return best;
 }
 
-/* ---- Estimates --------------------------------------------------------------------------------------------------- */
+/* Returns false if a kernel has no timed section. */
+static bool find_groups(struct sample *sample, struct base_arena *arena) {
+    const struct report_run *run = sample->run;
+    unsigned n = run->n_sections;
+    struct group *all = BASE_ARENA_ARRAY(arena, struct group, n);
+    for (unsigned i = 0; i < n; i++)
+        all[i] = (struct group){.stratum = run->section[i].stratum, .segment = run->section[i].segment};
+    qsort(all, n, sizeof *all, by_segment);
+    for (unsigned i = 0; i < n; i++)
+        if (!i || by_segment(&all[i], &all[sample->n_groups - 1]) != 0)
+            all[sample->n_groups++] = all[i];
+    sample->of = all;
+    const char **kernel = BASE_ARENA_ARRAY(arena, const char *, sample->n_groups);
+    for (unsigned i = 0; i < n; i++) {
+        unsigned group = find_group(sample, run->section[i].stratum, run->section[i].segment);
+        sample->group[i] = group;
+        all[group].family = sample->family[i];
+        all[group].n_timed += is_timed(sample, i);
+        for (unsigned k = 0; k < sample->n_groups && !kernel[group]; k++) /* one pointer for each name */
+            if (kernel[k] && strcmp(kernel[k], kernel_of(run, i)) == 0)
+                kernel[group] = kernel[k];
+        kernel[group] = kernel[group] ? kernel[group] : kernel_of(run, i);
+    }
+    for (unsigned i = 0; i < n; i++)
+        if (!all[sample->group[i]].n_timed) {
+            unsigned other = substitute(sample, sample->group[i], kernel);
+            if (other == sample->group[i])
+                return false;
+            sample->group[i] = other;
+        }
+    return true;
+}
 
-/* Of a stratum: sums over its members (x) and over the drawn ones (sx, sy), and the variance of the sum of y. */
-struct sums {
-    double x, sx, sy, squares, variance;
-    unsigned n, n_drawn, kernel;
-};
+static bool make_sample(struct sample *sample, const struct report_run *run, struct base_arena *arena) {
+    unsigned n = run->n_sections;
+    *sample = (struct sample){
+        .run = run,
+        .group = BASE_ARENA_ARRAY(arena, unsigned, n),
+        .family = BASE_ARENA_ARRAY(arena, unsigned, n),
+        .is_cold = BASE_ARENA_ARRAY(arena, bool, n),
+        .x = BASE_ARENA_ARRAY(arena, double, n),
+        .y = BASE_ARENA_ARRAY(arena, double, n),
+        .scale = BASE_ARENA_ARRAY(arena, double, n),
+    };
+    find_families(sample, arena);
+    return find_groups(sample, arena);
+}
+
+/* ---- Predictions ------------------------------------------------------------------------------------------------- */
+
+static double feature(const struct report_section *section, unsigned i) {
+    const double features[N_FEATURES] = {1, (double)section->counted.warp_instructions, (double)section->touched_lines,
+                                         (double)section->missed_lines, (double)section->longest};
+    return features[i];
+}
+
+/* Fits, for one family, factors of the features to the counter's values in the timed sections: least squares of the
+ * relative deviations, factor by factor, none below 0. Returns how many factors are above 0. */
+static unsigned fit(const struct sample *sample, unsigned at, unsigned family, double factor[N_FEATURES],
+                    unsigned *n_timed) {
+    enum { STEPS = 60 };
+    double product[N_FEATURES][N_FEATURES] = {{0}}, right[N_FEATURES] = {0};
+    *n_timed = 0;
+    for (unsigned i = 0; i < sample->run->n_sections; i++) {
+        const struct report_section *section = &sample->run->section[i];
+        if (sample->family[i] != family || sample->is_cold[i] || !section->timed)
+            continue;
+        ++*n_timed;
+        double y = (double)section->timed->value[at], weight = 1 / ((y + 1) * (y + 1));
+        for (unsigned a = 0; a < N_FEATURES; a++) {
+            right[a] += weight * feature(section, a) * y;
+            for (unsigned b = 0; b < N_FEATURES; b++)
+                product[a][b] += weight * feature(section, a) * feature(section, b);
+        }
+    }
+    memset(factor, 0, N_FEATURES * sizeof *factor);
+    for (unsigned step = 0; step < STEPS; step++)
+        for (unsigned a = 0; a < N_FEATURES; a++) {
+            double rest = right[a];
+            for (unsigned b = 0; b < N_FEATURES; b++)
+                rest -= b == a ? 0 : product[a][b] * factor[b];
+            factor[a] = product[a][a] > 0 && rest > 0 ? rest / product[a][a] : 0;
+        }
+    unsigned n = 0;
+    for (unsigned a = 0; a < N_FEATURES; a++)
+        n += factor[a] > 0;
+    return n;
+}
+
+/* Fills in x, y and scale for counter number `at`. */
+static void predict(struct sample *sample, unsigned at) {
+    const struct report_run *run = sample->run;
+    double factor[N_FEATURES];
+    bool is_counted = stats_list[at].when == STATS_ALWAYS;
+    for (unsigned family = 0; family < sample->n_families; family++) {
+        unsigned n_timed = 0, n = is_counted ? 1 : fit(sample, at, family, factor, &n_timed);
+        sample->scale[family] = n_timed > n ? (double)n_timed / (n_timed - n) : n_timed ? n_timed : 1;
+        for (unsigned i = 0; i < run->n_sections; i++) {
+            const struct report_section *section = &run->section[i];
+            if (sample->family[i] != family)
+                continue;
+            sample->x[i] = is_counted ? (double)section->counted.value[at] : n ? 0 : section->work;
+            for (unsigned a = 0; !is_counted && a < N_FEATURES; a++)
+                sample->x[i] += factor[a] * feature(section, a);
+            sample->y[i] = section->timed ? (double)section->timed->value[at] : 0;
+        }
+    }
+}
+
+/* ---- Intervals --------------------------------------------------------------------------------------------------- */
 
 /* Beyond the table: Cornish and Fisher's expansion. */
 double report_student(double freedom) {
@@ -174,284 +228,204 @@ double report_student(double freedom) {
     return z + (z * z * z + z) / (4 * freedom) + (5 * pow(z, 5) + 16 * z * z * z + 3 * z) / (96 * freedom * freedom);
 }
 
-/* A drawn launch and all others of its stratum: the ratio's deviations show how far the others may be off. */
-static void find_variance(struct sums *sums) {
-    if (sums->n_drawn == sums->n || sums->n_drawn < 2 || !(sums->sx > 0)) {
-        sums->variance = 0;
-        return;
+/* Adds up x and y in each group. */
+static void add_up(struct sample *sample) {
+    for (unsigned i = 0; i < sample->n_groups; i++) {
+        struct group *group = &sample->of[i];
+        group->n = group->n_timed = 0;
+        group->x = group->far = group->sx = group->sy = group->squares = 0;
     }
-    double n = sums->n_drawn, scale = sums->x / (sums->sx / n); /* as many drawn launches as the stratum has work */
-    sums->variance = scale * scale * (1 - n / sums->n) * (sums->squares / (n - 1)) / n;
-}
-
-/* Returns the half width of the interval of the sum over all strata. */
-static double halfwidth_of(const struct sums *sums, unsigned n_strata) {
-    double variance = 0, squares = 0;
-    for (unsigned i = 0; i < n_strata; i++) {
-        variance += sums[i].variance;
-        if (sums[i].n_drawn > 1)
-            squares += sums[i].variance * sums[i].variance / (sums[i].n_drawn - 1);
-    }
-    return variance > 0 ? report_student(variance * variance / squares) * sqrt(variance) : 0;
-}
-
-static bool is_timed(const struct report_sample *sample, const struct report_run *run, unsigned i) {
-    return sample->launch[i].is_chosen && !run->launch[i].n_untimed;
-}
-
-/* Fits, for one kernel, factors of the features to the counter's values in the drawn launches: least squares of the
- * relative deviations, factor by factor, none below 0. Returns how many factors are above 0. */
-static unsigned fit(const struct report_sample *sample, const struct report_run *run, unsigned at, unsigned kernel,
-                    double factor[REPORT_N_FEATURES], unsigned *n_drawn) {
-    enum { STEPS = 60 };
-    double product[REPORT_N_FEATURES][REPORT_N_FEATURES] = {{0}}, right[REPORT_N_FEATURES] = {0};
-    *n_drawn = 0;
-    for (unsigned i = 0; i < sample->n_launches; i++) {
-        const struct report_drawn *drawn = &sample->launch[i];
-        double y = (double)run->launch[i].counters.value[at];
-        if (drawn->kernel != kernel || drawn->is_first || !is_timed(sample, run, i))
-            continue;
-        ++*n_drawn;
-        double weight = 1 / ((y + 1) * (y + 1));
-        for (unsigned a = 0; a < REPORT_N_FEATURES; a++) {
-            right[a] += weight * drawn->feature[a] * y;
-            for (unsigned b = 0; b < REPORT_N_FEATURES; b++)
-                product[a][b] += weight * drawn->feature[a] * drawn->feature[b];
-        }
-    }
-    memset(factor, 0, REPORT_N_FEATURES * sizeof *factor);
-    for (unsigned step = 0; step < STEPS; step++)
-        for (unsigned a = 0; a < REPORT_N_FEATURES; a++) {
-            double rest = right[a];
-            for (unsigned b = 0; b < REPORT_N_FEATURES; b++)
-                rest -= b == a ? 0 : product[a][b] * factor[b];
-            factor[a] = product[a][a] > 0 && rest > 0 ? rest / product[a][a] : 0;
-        }
-    unsigned n = 0;
-    for (unsigned a = 0; a < REPORT_N_FEATURES; a++)
-        n += factor[a] > 0;
-    return n;
-}
-
-/* Writes the prediction of counter number `at` for each launch to x, and to scale[kernel] by how much the deviations of
- * the drawn launches are too small because the prediction was fitted to them. */
-static void predict(const struct report_sample *sample, const struct report_run *counted, const struct report_run *run,
-                    unsigned at, double *x, double *scale) {
-    double factor[REPORT_N_FEATURES];
-    bool is_counted = counted && stats_list[at].when == STATS_ALWAYS;
-    for (unsigned kernel = 0; kernel < sample->n_kernels; kernel++) {
-        unsigned n_drawn = 0, n = is_counted ? 1 : fit(sample, run, at, kernel, factor, &n_drawn);
-        scale[kernel] = n_drawn > n ? (double)n_drawn / (n_drawn - n) : n_drawn ? n_drawn : 1;
-        for (unsigned i = 0; i < sample->n_launches; i++) {
-            const struct report_drawn *drawn = &sample->launch[i];
-            if (drawn->kernel != kernel)
-                continue;
-            x[i] = is_counted ? (double)counted->launch[i].untimed->value[at] : n ? 0 : drawn->work;
-            for (unsigned a = 0; !is_counted && a < REPORT_N_FEATURES; a++)
-                x[i] += factor[a] * drawn->feature[a];
+    for (unsigned i = 0; i < sample->run->n_sections; i++) {
+        struct group *group = &sample->of[sample->group[i]];
+        group->n++;
+        group->x += sample->x[i];
+        group->far += group->stratum != sample->run->section[i].stratum ? sample->x[i] : 0;
+        if (is_timed(sample, i)) {
+            group->n_timed++;
+            group->sx += sample->x[i];
+            group->sy += sample->y[i];
         }
     }
 }
 
-/* Numbers of one counter. */
-struct room {
-    struct sums *sums;
-    double *x, *y; /* of each launch: prediction and value; y only of launches that were timed */
-    double *scale; /* of each kernel: see predict() */
-};
-
-static struct room room_for(const struct report_sample *sample, struct base_arena *arena) {
-    return (struct room){.sums = BASE_ARENA_ARRAY(arena, struct sums, sample->n_strata),
-                         .x = BASE_ARENA_ARRAY(arena, double, sample->n_launches),
-                         .y = BASE_ARENA_ARRAY(arena, double, sample->n_launches),
-                         .scale = BASE_ARENA_ARRAY(arena, double, sample->n_kernels)};
+static double estimate_of(const struct sample *sample, unsigned i) {
+    const struct group *group = &sample->of[sample->group[i]];
+    return group->sx > 0 ? group->sy / group->sx * sample->x[i] : 0;
 }
 
-/* The two or three launches of a stratum may be alike by chance. No stratum deviates less, relative to its mean, than
- * all strata of its kernel do together. */
-static void pool_deviations(const struct report_sample *sample, const struct room *room) {
-    for (unsigned kernel = 0; kernel < sample->n_kernels; kernel++) {
+/* The two sections of a segment may be alike by chance. No group deviates less, relative to its mean, than all groups
+ * of its family do together, or if these have no two sections in a group, all groups. Sets squares to the variance of
+ * one section. */
+static void pool(struct sample *sample) {
+    double all = 0, all_freedom = 0;
+    for (unsigned i = 0; i < sample->n_groups; i++) {
+        all += sample->of[i].n_timed > 1 ? sample->of[i].squares : 0;
+        all_freedom += sample->of[i].n_timed > 1 ? sample->of[i].n_timed - 1 : 0;
+    }
+    for (unsigned family = 0; family < sample->n_families; family++) {
         double squares = 0, freedom = 0;
-        for (unsigned i = 0; i < sample->n_strata; i++) {
-            const struct sums *sum = &room->sums[i];
-            double mean = sum->n_drawn ? sum->sy / sum->n_drawn : 0;
-            if (sum->kernel == kernel && sum->n_drawn > 1 && mean > 0) {
-                squares += sum->squares / (mean * mean);
-                freedom += sum->n_drawn - 1;
+        for (unsigned i = 0; i < sample->n_groups; i++)
+            if (sample->of[i].family == family && sample->of[i].n_timed > 1) {
+                squares += sample->of[i].squares;
+                freedom += sample->of[i].n_timed - 1;
             }
-        }
-        for (unsigned i = 0; i < sample->n_strata && freedom > 0; i++) {
-            struct sums *sum = &room->sums[i];
-            double mean = sum->n_drawn ? sum->sy / sum->n_drawn : 0;
-            if (sum->kernel == kernel && sum->n_drawn > 1)
-                sum->squares = larger(sum->squares, squares / freedom * mean * mean * (sum->n_drawn - 1));
+        squares = freedom > 0 ? squares / freedom : all_freedom > 0 ? all / all_freedom : 0;
+        freedom = freedom > 0 ? freedom : all_freedom;
+        for (unsigned i = 0; i < sample->n_groups; i++) {
+            struct group *group = &sample->of[i];
+            if (group->family != family)
+                continue;
+            double own = group->n_timed > 1 ? group->squares / (group->n_timed - 1) : 0;
+            group->freedom = own > squares ? group->n_timed - 1 : freedom;
+            group->squares = larger(own, squares);
         }
     }
 }
 
-/* Fills in the sums of every stratum from x, y and scale. */
-static void add_up(const struct report_sample *sample, const struct report_run *run, const struct room *room) {
-    memset(room->sums, 0, sample->n_strata * sizeof *room->sums);
-    for (unsigned i = 0; i < sample->n_launches; i++) {
-        struct sums *sum = &room->sums[sample->launch[i].stratum];
-        sum->n++;
-        sum->kernel = sample->launch[i].kernel;
-        sum->x += room->x[i];
-        if (is_timed(sample, run, i)) {
-            sum->n_drawn++;
-            sum->sx += room->x[i];
-            sum->sy += room->y[i];
-        }
-    }
-    for (unsigned i = 0; i < sample->n_launches; i++) {
-        struct sums *sum = &room->sums[sample->launch[i].stratum];
-        if (!is_timed(sample, run, i) || !(sum->sx > 0))
+/* Returns how far the ratios of a family's groups are apart, as the variance of one of them relative to their mean; 1
+ * if there is only one. */
+static double variance_of_ratios(const struct sample *sample, unsigned family) {
+    double n = 0, sum = 0, squares = 0;
+    for (unsigned i = 0; i < sample->n_groups; i++) {
+        const struct group *group = &sample->of[i];
+        double ratio = group->sx > 0 ? group->sy / group->sx : 0;
+        if (group->family != family || !group->n_timed)
             continue;
-        double rest = room->y[i] - sum->sy / sum->sx * room->x[i];
-        sum->squares += rest * rest * room->scale[sample->launch[i].kernel];
+        n++;
+        sum += ratio;
+        squares += ratio * ratio;
     }
+    double mean = n > 0 ? sum / n : 0;
+    return n > 1 && mean > 0 ? larger(squares / n - mean * mean, 0) * n / (n - 1) / (mean * mean) : 1;
 }
 
-static void find_variances(const struct report_sample *sample, const struct room *room) {
-    for (unsigned i = 0; i < sample->n_strata; i++)
-        find_variance(&room->sums[i]);
-}
-
-/* Fills in the sums of every stratum for one counter. */
-static void sum_up(const struct report_sample *sample, const struct report_run *counted, const struct report_run *run,
-                   unsigned at, const struct room *room) {
-    predict(sample, counted, run, at, room->x, room->scale);
-    for (unsigned i = 0; i < sample->n_launches; i++)
-        room->y[i] = (double)run->launch[i].counters.value[at];
-    add_up(sample, run, room);
-    pool_deviations(sample, room);
-    find_variances(sample, room);
-}
-
-/* Returns whether the run made the launches of the one that counted, and timed one of each stratum. */
-static bool fits(const struct report_sample *sample, const struct report_run *counted, const struct report_run *run,
-                 struct base_arena *arena) {
-    if (run->n_launches != sample->n_launches || counted->n_launches != sample->n_launches)
-        return false;
-    unsigned *n_timed = BASE_ARENA_ARRAY(arena, unsigned, sample->n_strata);
-    for (unsigned i = 0; i < sample->n_launches; i++) {
-        const struct report_kernel *a = &run->launch[i], *b = &counted->launch[i];
-        if (strcmp(a->name, b->name) != 0 || memcmp(a->grid, b->grid, sizeof a->grid) != 0)
-            return false;
-        n_timed[sample->launch[i].stratum] += is_timed(sample, run, i);
+/* residue: of each timed section, how far it is from its group's ratio. Returns the half width of the interval of the
+ * sum over all sections. */
+static double halfwidth_of(struct sample *sample, const double *residue) {
+    for (unsigned i = 0; i < sample->run->n_sections; i++) {
+        struct group *group = &sample->of[sample->group[i]];
+        if (!is_timed(sample, i) || !(group->sx > 0))
+            continue;
+        double part = residue[i] / (group->sx / group->n_timed);
+        group->squares += part * part * sample->scale[sample->family[i]];
     }
-    for (unsigned i = 0; i < sample->n_strata; i++)
-        if (!n_timed[i])
-            return false;
-    return true;
+    pool(sample);
+    double variance = 0, squares = 0;
+    for (unsigned i = 0; i < sample->n_groups; i++) {
+        struct group *group = &sample->of[i];
+        group->variance =
+            group->n_timed && group->n_timed < group->n
+                ? group->x * group->x * (1 - (double)group->n_timed / group->n) * group->squares / group->n_timed
+                : 0;
+        if (group->far > 0)
+            group->variance += group->far * group->far * variance_of_ratios(sample, group->family);
+        variance += group->variance;
+        squares += group->freedom > 0 ? group->variance * group->variance / group->freedom : 0;
+    }
+    return variance > 0 && squares > 0 ? report_student(variance * variance / squares) * sqrt(variance) : 0;
 }
 
-bool report_sample_estimate(const struct report_sample *sample, const struct report_run *counted, unsigned n_runs,
-                            struct report_run *run, struct base_arena *arena) {
-    if (!sample->n_launches || !fits(sample, counted, run, arena))
-        return false;
-    struct room room = room_for(sample, arena);
-    struct report_estimate *estimate = BASE_ARENA_NEW(arena, struct report_estimate);
-    double work = 0, timed_work = 0;
-    for (unsigned at = 0; at < STATS_N_COUNTERS; at++) {
-        sum_up(sample, counted, run, at, &room);
-        estimate->halfwidth[at] = halfwidth_of(room.sums, sample->n_strata);
-        double sum = 0, rounded = 0; /* launches are rounded so that their sum is the rounded sum */
-        for (unsigned i = 0; i < sample->n_launches; i++) {
-            struct report_kernel *launch = &run->launch[i];
-            const struct sums *of = &room.sums[sample->launch[i].stratum];
-            if (launch->n_untimed) {
-                sum += of->sx > 0 ? of->sy / of->sx * room.x[i] : 0;
-                launch->counters.value[at] = (uint64_t)(floor(sum + 0.5) - rounded);
-                rounded = floor(sum + 0.5);
-            }
+/* ---- Estimates --------------------------------------------------------------------------------------------------- */
+
+/* Estimates one counter of all launches. Returns the half width of its sum's interval. */
+static double estimate_counter(struct sample *sample, struct report_run *run, unsigned at, double *residue) {
+    predict(sample, at);
+    add_up(sample);
+    double sum = 0, rounded = 0; /* launches are rounded so that their sum is the rounded sum */
+    for (unsigned i = 0; i < run->n_sections; i++) {
+        const struct report_section *section = &run->section[i];
+        struct report_kernel *launch = &run->launch[section->launch];
+        residue[i] = section->timed ? sample->y[i] - estimate_of(sample, i) : 0;
+        if (section->timed) {
+            launch->counters.value[at] += section->timed->value[at];
+            continue;
         }
+        sum += estimate_of(sample, i);
+        launch->counters.value[at] += (uint64_t)(floor(sum + 0.5) - rounded);
+        rounded = floor(sum + 0.5);
+    }
+    return halfwidth_of(sample, residue);
+}
+
+bool report_sample_estimate(struct report_run *run, unsigned n_runs, struct base_arena *arena) {
+    struct sample sample;
+    if (!run->n_sections || !make_sample(&sample, run, arena))
+        return false;
+    struct report_estimate *estimate = BASE_ARENA_NEW(arena, struct report_estimate);
+    double *residue = BASE_ARENA_ARRAY(arena, double, run->n_sections), work = 0, timed_work = 0;
+    for (unsigned i = 0; i < run->n_launches; i++) {
+        run->launch[i].n_untimed = 0;
+        run->launch[i].is_estimated = false;
+        run->launch[i].counters = (struct stats_counters){0};
+    }
+    for (unsigned at = 0; at < STATS_N_COUNTERS; at++)
+        estimate->halfwidth[at] = estimate_counter(&sample, run, at, residue);
+    for (unsigned i = 0; i < run->n_sections; i++) {
+        bool was_timed = run->section[i].timed;
+        estimate->n_timed += was_timed;
+        work += run->section[i].work;
+        timed_work += was_timed ? run->section[i].work : 0;
+        run->launch[run->section[i].launch].is_estimated |= !was_timed || run->section[i].kind != REPORT_SECTION_WHOLE;
     }
     run->total.n_untimed = 0;
     run->total.counters = (struct stats_counters){0};
-    for (unsigned i = 0; i < sample->n_launches; i++) {
-        bool was_timed = !run->launch[i].n_untimed;
-        estimate->n_timed += was_timed;
-        work += sample->launch[i].work;
-        timed_work += was_timed ? sample->launch[i].work : 0;
-        run->launch[i].is_estimated = !was_timed;
+    for (unsigned i = 0; i < run->n_launches; i++)
         stats_add(&run->total.counters, &run->launch[i].counters);
-    }
-    for (unsigned i = 0; i < sample->n_launches; i++)
-        run->launch[i].n_untimed = 0;
-    estimate->n_launches = sample->n_launches;
+    for (unsigned at = 0; at < STATS_N_COUNTERS && run->n_sections > 1; at++)
+        if (stats_list[at].when != STATS_ALWAYS)
+            estimate->halfwidth[at] += report_sample_allowance * (double)run->total.counters.value[at];
+    estimate->n_sections = run->n_sections;
+    estimate->n_launches = run->n_launches;
     estimate->n_runs = n_runs;
     estimate->timed_work = timed_work / work;
     run->estimate = estimate;
     return true;
 }
 
-/* ---- A larger sample --------------------------------------------------------------------------------------------- */
-
-/* Adds n random launches of the stratum. */
-static void draw_more(struct report_sample *sample, unsigned stratum, unsigned n, const unsigned *member,
-                      unsigned n_members) {
-    for (; n && sample->n_chosen[stratum] < n_members; n--) {
-        unsigned number = random_below(&sample->seed, n_members - sample->n_chosen[stratum]);
-        for (unsigned i = 0; i < n_members; i++)
-            if (!sample->launch[member[i]].is_chosen && number-- == 0) {
-                choose(sample, member[i]);
-                break;
-            }
-    }
-}
-
-/* Returns the members of a stratum times the standard deviation of one of them. */
-static double spread_of(const struct sums *sums) {
-    return sums->variance > 0 ? sqrt(sums->variance * sums->n_drawn / (1 - (double)sums->n_drawn / sums->n)) : 0;
-}
-
-unsigned report_sample_more(struct report_sample *sample, const struct report_run *run, double error,
-                            struct base_arena *arena) {
-    struct room room = room_for(sample, arena);
-    struct sums *sums = room.sums;
-    unsigned *member = BASE_ARENA_ARRAY(arena, unsigned, sample->n_launches), n_added = 0;
-    sum_up(sample, NULL, run, STATS_AT_cycles, &room);
-    double total = 0, spread = 0, squares = 0;
-    for (unsigned i = 0; i < sample->n_strata; i++) {
-        double own = spread_of(&sums[i]);
-        total += sums[i].sx > 0 ? sums[i].sy / sums[i].sx * sums[i].x : 0;
-        spread += own;
-        squares += own * own / sums[i].n;
-    }
-    double allowed = error * total / report_student(30);
-    if (halfwidth_of(sums, sample->n_strata) <= error * total)
-        return 0;
-    for (unsigned i = 0; i < sample->n_strata; i++) {
-        if (!(sums[i].variance > 0))
-            continue;
-        double wanted = ceil(spread_of(&sums[i]) * spread / (allowed * allowed + squares)); /* Neyman's allocation */
-        double least = sums[i].n_drawn + 1.0; /* two deviate too little to trust them */
-        unsigned n = (unsigned)fmin(larger(wanted, least), sums[i].n) - sums[i].n_drawn, n_members = 0;
-        for (unsigned k = 0; k < sample->n_launches; k++)
-            if (sample->launch[k].stratum == i)
-                member[n_members++] = k;
-        draw_more(sample, i, n, member, n_members);
-        n_added += n;
-    }
-    return n_added;
+double report_sample_growth(const struct report_run *run, double error) {
+    const struct report_estimate *estimate = run->estimate;
+    double cycles = (double)run->total.counters.cycles;
+    if (!estimate || !(cycles > 0))
+        return 1;
+    double ratio = (estimate->halfwidth[STATS_AT_cycles] / cycles - report_sample_allowance) / error;
+    return ratio > 0 ? fmin(ratio * ratio, MOST_GROWTH) : 0;
 }
 
 /* ---- Two runs ---------------------------------------------------------------------------------------------------- */
 
-double report_sample_difference(const struct report_sample *sample, const struct report_run *a,
-                                const struct report_run *b, struct base_arena *arena) {
-    struct room room = room_for(sample, arena);
-    double cycles_a = (double)a->total.counters.cycles, cycles_b = (double)b->total.counters.cycles;
-    if (!(cycles_a > 0) || !(cycles_b > 0))
-        return NAN;
-    for (unsigned i = 0; i < sample->n_kernels; i++)
-        room.scale[i] = 1;
-    for (unsigned i = 0; i < sample->n_launches; i++) {
-        room.x[i] = sample->launch[i].work;
-        room.y[i] = (double)a->launch[i].counters.cycles / cycles_a - (double)b->launch[i].counters.cycles / cycles_b;
+static bool have_same_sections(const struct report_run *a, const struct report_run *b) {
+    if (a->n_sections != b->n_sections)
+        return false;
+    for (unsigned i = 0; i < a->n_sections; i++) {
+        const struct report_section *x = &a->section[i], *y = &b->section[i];
+        if (x->launch != y->launch || x->first_block != y->first_block || x->n_blocks != y->n_blocks ||
+            x->stratum != y->stratum || x->segment != y->segment || !x->timed != !y->timed)
+            return false;
     }
-    add_up(sample, a, &room);
-    find_variances(sample, &room);
-    return halfwidth_of(room.sums, sample->n_strata);
+    return true;
+}
+
+double report_sample_difference(const struct report_run *a, const struct report_run *b, struct base_arena *arena) {
+    double cycles_a = (double)a->total.counters.cycles, cycles_b = (double)b->total.counters.cycles;
+    if (!a->estimate || !b->estimate || !(cycles_a > 0) || !(cycles_b > 0))
+        return NAN;
+    if (!have_same_sections(a, b))
+        return hypot(a->estimate->halfwidth[STATS_AT_cycles] / cycles_a,
+                     b->estimate->halfwidth[STATS_AT_cycles] / cycles_b);
+    struct sample sample_a, sample_b;
+    if (!make_sample(&sample_a, a, arena) || !make_sample(&sample_b, b, arena))
+        return NAN;
+    double *residue = BASE_ARENA_ARRAY(arena, double, a->n_sections);
+    predict(&sample_a, STATS_AT_cycles);
+    predict(&sample_b, STATS_AT_cycles);
+    add_up(&sample_a);
+    add_up(&sample_b);
+    for (unsigned i = 0; i < a->n_sections; i++)
+        residue[i] = a->section[i].timed ? (sample_a.y[i] - estimate_of(&sample_a, i)) / cycles_a -
+                                               (sample_b.y[i] - estimate_of(&sample_b, i)) / cycles_b
+                                         : 0;
+    for (unsigned i = 0; i < a->n_sections; i++)
+        sample_a.x[i] /= cycles_a;
+    add_up(&sample_a);
+    return halfwidth_of(&sample_a, residue);
 }
