@@ -17,7 +17,7 @@
 #include "report/svg.h"
 
 struct validate_options {
-    const char *recording, *csv, *svg, *html;
+    const char *recording, *programs, *csv, *svg, *html;
     unsigned size;
     struct command_machine_options machine;
     uint64_t threads;
@@ -32,6 +32,8 @@ static const struct command_option options[] = {
      0},
     {"--recording", 0, COMMAND_TEXT, "FILE.csv", "what bench/hardware/record.sh wrote; default: the machine's",
      FIELD(recording), 0, 0},
+    {"--programs", 0, COMMAND_TEXT, "FOLDER", "of your own programs in the recording, default the current one",
+     FIELD(programs), 0, 0},
     {"--metrics", 0, COMMAND_FLAG, NULL, "compare counters instead of cycles, and rank their differences",
      FIELD(has_metrics), 0, 0},
     COMMAND_SET_ROW(FIELD(machine)),
@@ -54,15 +56,18 @@ const struct command cli_validate_command = {
             "the cycles' logarithms. A second table has kernels that are not workloads, bench/hardware/kernels.\n"
             "\n"
             "--metrics uses a recording of Nsight Compute's counters: instructions, active threads, accesses,\n"
-            "bank conflicts, sectors and hits of the L1. It shows how far each is off, and in which programs.\n"
+            "sectors and hits, registers, occupancy, DRAM, and the reasons for which warps stall. It shows how\n"
+            "far each is off, and in which programs.\n"
             "\n"
             "A recording is a CSV file with a line for each launch; bench/hardware/record.sh makes one of\n"
-            "your own card. A first word that ends in .csv is a recording. Some workloads take minutes.\n",
+            "your own card, and of your own programs. A first word that ends in .csv is a recording. Some\n"
+            "workloads take minutes.\n",
     .examples = "  heddle validate\n"
                 "  heddle validate h200 matmul bfs --size medium\n"
                 "  heddle validate h200 --svg h200.svg --csv h200.csv\n"
                 "  heddle validate h200 --size medium --html h200.html\n"
-                "  heddle validate h200 --metrics\n",
+                "  heddle validate h200 --metrics\n"
+                "  heddle validate mine_programs.csv --programs build\n",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
     .main = cli_validate,
@@ -71,6 +76,7 @@ const struct command cli_validate_command = {
 /* A workload at a size: its recording and its run. */
 struct comparison {
     const struct cli_recorded *real;
+    unsigned job;                           /* that ran it; the kernels of a program share one */
     double simulated;                       /* cycles of the recorded launches; NaN: the run failed */
     double error;                           /* simulated / real - 1 */
     double instructions, instruction_error; /* the same for machine instructions; NaN: not recorded or not simulated */
@@ -121,42 +127,76 @@ static int check_names(const struct validate *validate) {
     return COMMAND_DONE;
 }
 
+/* The program and arguments that run a recorded workload or kernel. */
+static const char *find_arguments(struct validate *validate, const struct cli_recorded *recorded,
+                                  struct command_words *arguments) {
+    const char **item = BASE_ARENA_ARRAY(&validate->arena, const char *, 3);
+    *arguments = (struct command_words){.item = item};
+    if (recorded->kernel)
+        return base_arena_printf(&validate->arena, "%s/%s", validate->given.programs ? validate->given.programs : ".",
+                                 recorded->workload);
+    if (recorded->is_kernel) {
+        item[arguments->count++] = recorded->workload;
+        return base_arena_printf(&validate->arena, "%s/kernels", validate->place.bench);
+    }
+    item[arguments->count++] = "--size";
+    item[arguments->count++] = recorded->size;
+    item[arguments->count++] = "--no-check";
+    return recorded->workload;
+}
+
+static bool is_own(const struct validate *validate, unsigned i, const struct cli_recorded *recorded) {
+    const struct cli_recorded *other = validate->comparison[i].real;
+    return other->kernel && recorded->kernel && strcmp(other->workload, recorded->workload) == 0;
+}
+
+static int make_job(struct validate *validate, const struct cli_recorded *recorded, struct program_job *job) {
+    struct command_words arguments;
+    const char *program = find_arguments(validate, recorded, &arguments);
+    int status = COMMAND_DONE;
+    job->execution = (struct program_execution){
+        .place = &validate->place,
+        .arguments = arguments,
+        .target = &validate->target,
+        .timeout_seconds = validate->given.timeout_seconds,
+        .records_lines = validate->given.html != NULL || validate->given.has_metrics,
+        .keeps_errors = true,
+        .is_apart = true,
+        .output = PROGRAM_OUTPUT_DROPPED,
+    };
+    job->run.size = recorded->kernel ? NULL : recorded->size;
+    job->run.target = &validate->shown;
+    return program_find(&job->execution.program, program, &validate->place, &validate->arena, &status) ? COMMAND_DONE
+                                                                                                       : status;
+}
+
 static int make_jobs(struct validate *validate) {
     const struct cli_recording *recording = &validate->recording;
     struct program_job *job = BASE_ARENA_ARRAY(&validate->arena, struct program_job, recording->count);
+    unsigned n_jobs = 0;
     validate->comparison = BASE_ARENA_ARRAY(&validate->arena, struct comparison, recording->count);
     for (unsigned k = 0; k < recording->count; k++) {
         const struct cli_recorded *recorded = &recording->item[k];
         if (!is_wanted(validate, recorded))
             continue;
-        const char **arguments = BASE_ARENA_ARRAY(&validate->arena, const char *, 3);
-        arguments[0] = recorded->is_kernel ? recorded->workload : "--size";
-        arguments[1] = recorded->size;
-        arguments[2] = "--no-check";
-        const char *program = recorded->is_kernel
-                                  ? base_arena_printf(&validate->arena, "%s/kernels", validate->place.bench)
-                                  : recorded->workload;
-        struct program_job *one = &job[validate->n];
-        int status;
-        one->execution = (struct program_execution){
-            .place = &validate->place,
-            .arguments = {.item = arguments, .count = recorded->is_kernel ? 1 : 3},
-            .target = &validate->target,
-            .timeout_seconds = validate->given.timeout_seconds,
-            .last_timed_launch = recorded->n_launches,
-            .records_lines = validate->given.html != NULL,
-            .keeps_errors = true,
-            .is_apart = true,
-            .output = PROGRAM_OUTPUT_DROPPED,
-        };
-        if (!program_find(&one->execution.program, program, &validate->place, &validate->arena, &status))
-            return status;
-        one->run.size = recorded->size;
-        one->run.target = &validate->shown;
-        validate->comparison[validate->n++].real = recorded;
+        struct comparison *comparison = &validate->comparison[validate->n];
+        unsigned i = 0;
+        while (i < validate->n && !is_own(validate, i, recorded))
+            i++;
+        comparison->job = i < validate->n ? validate->comparison[i].job : n_jobs++;
+        if (i == validate->n) {
+            int status = make_job(validate, recorded, &job[comparison->job]);
+            if (status != COMMAND_DONE)
+                return status;
+        }
+        uint64_t *last = &job[comparison->job].execution.last_timed_launch;
+        uint64_t number = recorded->launch[recorded->n_launches - 1] + 1;
+        *last = number > *last ? number : *last;
+        comparison->real = recorded;
+        validate->n++;
     }
     validate->jobs = (struct program_jobs){
-        .job = job, .count = validate->n, .at_once = (unsigned)validate->given.threads, .arena = &validate->arena};
+        .job = job, .count = n_jobs, .at_once = (unsigned)validate->given.threads, .arena = &validate->arena};
     return validate->n ? COMMAND_DONE : command_fail(COMMAND_ERROR, "nothing in the recording is of that size");
 }
 
@@ -164,17 +204,18 @@ static int make_jobs(struct validate *validate) {
 
 static void collect(struct validate *validate) {
     for (unsigned i = 0; i < validate->n; i++) {
-        const struct program_job *job = &validate->jobs.job[i];
         struct comparison *comparison = &validate->comparison[i];
+        const struct program_job *job = &validate->jobs.job[comparison->job];
         comparison->simulated = comparison->instructions = comparison->instruction_error = NAN;
         double instructions = 0;
         if (!program_is_finished(job) || job->status != COMMAND_DONE ||
-            job->run.n_launches < comparison->real->n_launches)
+            job->run.n_launches <= comparison->real->launch[comparison->real->n_launches - 1])
             continue;
         comparison->simulated = 0;
         for (unsigned k = 0; k < comparison->real->n_launches; k++) {
-            comparison->simulated += (double)job->run.launch[k].counters.cycles;
-            instructions += (double)job->run.launch[k].counters.machine_instructions;
+            const struct stats_counters *counters = &job->run.launch[comparison->real->launch[k]].counters;
+            comparison->simulated += (double)counters->cycles;
+            instructions += (double)counters->machine_instructions;
         }
         if (instructions > 0 && comparison->real->instructions > 0) {
             comparison->instructions = instructions;
@@ -189,10 +230,11 @@ static int by_value(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-enum group { WORKLOADS, KERNELS, ALL };
+enum group { WORKLOADS, KERNELS, OWN, ALL };
 
 static bool is_in(const struct comparison *comparison, enum group group) {
-    return group == ALL || comparison->real->is_kernel == (group == KERNELS);
+    const struct cli_recorded *real = comparison->real;
+    return group == ALL || group == (real->kernel ? OWN : real->is_kernel ? KERNELS : WORKLOADS);
 }
 
 struct summary {
@@ -248,14 +290,17 @@ static void print_summary(const struct summary *summary, const char *singular, c
 static void print_table(struct validate *validate, enum group group) {
     struct summary summary = summarize(validate, group);
     struct report_table table = report_table_new(&validate->arena, 7);
-    const char *const heads[] = {group == KERNELS ? "kernel" : "workload",
-                                 "size",
+    const char *const heads[] = {group == OWN       ? "program"
+                                 : group == KERNELS ? "kernel"
+                                                    : "workload",
+                                 group == OWN ? "kernel" : "size",
                                  "launches",
                                  "real cycles",
                                  "simulated",
                                  "error",
                                  "instructions"};
     unsigned n = 0;
+    table.is_left[1] = group == OWN;
     for (unsigned k = 0; k < 7; k++)
         report_table_cell(&table, "%s", heads[k]);
     for (unsigned i = 0; i < validate->n; i++) {
@@ -264,11 +309,11 @@ static void print_table(struct validate *validate, enum group group) {
             continue;
         n++;
         report_table_cell(&table, "%s", comparison->real->workload);
-        report_table_cell(&table, "%s", comparison->real->size);
+        report_table_cell(&table, "%s", comparison->real->kernel ? comparison->real->kernel : comparison->real->size);
         report_table_count(&table, comparison->real->n_launches);
         report_table_count(&table, (uint64_t)comparison->real->cycles);
         if (isnan(comparison->simulated)) {
-            report_table_cell(&table, program_is_finished(&validate->jobs.job[i]) ? "failed" : "not run");
+            report_table_cell(&table, program_is_finished(&validate->jobs.job[comparison->job]) ? "failed" : "not run");
             report_table_cell(&table, "-");
             report_table_cell(&table, "-");
             continue;
@@ -283,8 +328,36 @@ static void print_table(struct validate *validate, enum group group) {
     if (!n)
         return;
     report_table_print(&table, stdout, false);
-    print_summary(&summary, group == KERNELS ? "other kernel" : "workload",
-                  group == KERNELS ? "other kernels" : "workloads");
+    static const char *const words[][2] = {[WORKLOADS] = {"workload", "workloads"},
+                                           [KERNELS] = {"other kernel", "other kernels"},
+                                           [OWN] = {"kernel", "kernels"}};
+    print_summary(&summary, words[group][0], words[group][1]);
+}
+
+/* The registers of a thread in a launch; NaN: not known. */
+static double registers_of(const struct report_kernel *launch) {
+    json_t *occupancy = launch->occupancy.text ? json_loads(launch->occupancy.text, 0, NULL) : NULL;
+    json_t *registers = json_object_get(occupancy, "registers");
+    double value = registers ? (double)json_integer_value(registers) : NAN;
+    json_decref(occupancy);
+    return value;
+}
+
+/* Adds the lines of the launches' kernels, of each kernel once. At its first line a warp waits for the launch to start,
+ * which counts as a fetch. */
+static void add_lines(struct stats_line *to, const struct report_run *run, const struct cli_recorded *real) {
+    for (unsigned i = 0; i < run->n_listings; i++) {
+        const struct report_listing *listing = &run->listing[i];
+        unsigned k = 0;
+        while (k < real->n_launches && strcmp(run->launch[real->launch[k]].name, listing->kernel) != 0)
+            k++;
+        for (unsigned line = 0; k < real->n_launches && line < listing->n_lines; line++) {
+            struct stats_line counters = listing->line[line].counters;
+            if (line == 0)
+                counters.stall_fetch = 0;
+            stats_add_line(to, &counters);
+        }
+    }
 }
 
 /* Returns the finished programs, *n of them, with our counters of the recorded launches. */
@@ -293,13 +366,18 @@ static struct cli_measured *measure(struct validate *validate, unsigned *n) {
     *n = 0;
     for (unsigned i = 0; i < validate->n; i++) {
         const struct comparison *comparison = &validate->comparison[i];
+        const struct report_run *run = &validate->jobs.job[comparison->job].run;
         if (isnan(comparison->simulated))
             continue;
         struct cli_measured *one = &measured[(*n)++];
         one->real = comparison->real;
         one->peaks = &validate->shown.peaks;
-        for (unsigned k = 0; k < comparison->real->n_launches; k++)
-            stats_add(&one->counters, &validate->jobs.job[i].run.launch[k].counters);
+        for (unsigned k = 0; k < one->real->n_launches; k++) {
+            const struct report_kernel *launch = &run->launch[one->real->launch[k]];
+            stats_add(&one->counters, &launch->counters);
+            one->registers += registers_of(launch) / one->real->n_launches;
+        }
+        add_lines(&one->lines, run, one->real);
     }
     return measured;
 }
@@ -329,7 +407,8 @@ static bool write_csv(struct validate *validate) {
         const struct comparison *comparison = &validate->comparison[i];
         if (isnan(comparison->simulated))
             continue;
-        fprintf(file, "%s,%s,%u,%.0f,%.0f,%.4f,", comparison->real->workload, comparison->real->size,
+        fprintf(file, "%s,%s,%u,%.0f,%.0f,%.4f,", comparison->real->workload,
+                comparison->real->kernel ? comparison->real->kernel : comparison->real->size,
                 comparison->real->n_launches, comparison->real->cycles, comparison->simulated, comparison->error);
         if (!isnan(comparison->instruction_error))
             fprintf(file, "%.4f", comparison->instruction_error);
@@ -392,21 +471,28 @@ static bool draw(struct validate *validate) {
     if (axes.last <= axes.first)
         axes.last = axes.first + 1;
     struct summary workloads = summarize(validate, WORKLOADS), kernels = summarize(validate, KERNELS);
+    struct summary own = summarize(validate, OWN);
     int n = snprintf(title, sizeof title, "%s%s", validate->shown.machine,
-                     workloads.n || kernels.n ? ", mean error:" : ": no run has ended");
+                     workloads.n || kernels.n || own.n ? ", mean error:" : ": no run has ended");
     if (workloads.n)
         n += snprintf(title + n, sizeof title - (size_t)n, " %u workload%s %.1f %% (blue)", workloads.n,
                       workloads.n == 1 ? "" : "s", 100 * workloads.mean);
+    if (own.n)
+        n += snprintf(title + n, sizeof title - (size_t)n, "%s %u own kernel%s %.1f %% (green)", workloads.n ? "," : "",
+                      own.n, own.n == 1 ? "" : "s", 100 * own.mean);
     if (kernels.n)
-        snprintf(title + n, sizeof title - (size_t)n, "%s %u other kernel%s %.1f %% (orange)", workloads.n ? "," : "",
-                 kernels.n, kernels.n == 1 ? "" : "s", 100 * kernels.mean);
+        snprintf(title + n, sizeof title - (size_t)n, "%s %u other kernel%s %.1f %% (orange)",
+                 workloads.n || own.n ? "," : "", kernels.n, kernels.n == 1 ? "" : "s", 100 * kernels.mean);
     report_svg_text(svg, WIDTH / 2.0, 18, 14, REPORT_MIDDLE, 0, title);
     draw_axes(svg, &axes);
     for (unsigned i = 0; i < validate->n; i++) {
         const struct comparison *comparison = &validate->comparison[i];
         if (!isnan(comparison->simulated))
             report_svg_rectangle(svg, across(&axes, comparison->real->cycles) - 3, up(&axes, comparison->simulated) - 3,
-                                 6, 6, comparison->real->is_kernel ? "#ff7f0e" : "#1f77b4");
+                                 6, 6,
+                                 comparison->real->kernel      ? "#2ca02c"
+                                 : comparison->real->is_kernel ? "#ff7f0e"
+                                                               : "#1f77b4");
     }
     report_svg_end(svg);
     return command_close_output(validate->given.svg, file, fflush(file) == 0 && !ferror(file));
@@ -417,18 +503,43 @@ static bool draw(struct validate *validate) {
 /* Writes a point for each finished workload, and its run without time series, because a card has many SMs. */
 static json_t *number_or_null(bool is_known, double number) { return is_known ? json_real(number) : json_null(); }
 
+/* The metrics of the program at `at` of the points: word, real, simulated and difference, those that are known. */
+static json_t *metrics_document(const struct cli_measured *measured) {
+    json_t *list = json_array();
+    for (unsigned m = 0; m < CLI_N_METRICS; m++) {
+        double difference = cli_metric_difference(m, measured);
+        if (!isnan(difference))
+            json_array_append_new(list,
+                                  json_pack("{s:s, s:b, s:f, s:f, s:f}", "metric", cli_metric_word(m), "is_share",
+                                            cli_metric_is_share(m), "real", cli_metric_real(m, measured), "simulated",
+                                            cli_metric_simulated(m, measured), "difference", difference));
+    }
+    return list;
+}
+
 static json_t *page_document(struct validate *validate) {
     struct summary summary = summarize(validate, ALL);
     json_t *points = json_array(), *runs = json_array();
+    unsigned n, at = 0;
+    const struct cli_measured *measured = measure(validate, &n);
+    int *run_of = BASE_ARENA_ARRAY(&validate->arena, int, validate->jobs.count); /* 0: not on the page yet */
     for (unsigned i = 0; i < validate->n; i++) {
         const struct comparison *comparison = &validate->comparison[i];
         if (isnan(comparison->simulated))
             continue;
-        json_array_append_new(points,
-                              json_pack("{s:i, s:i, s:f, s:f, s:f}", "run", (int)json_array_size(runs), "launches",
-                                        (int)comparison->real->n_launches, "real", comparison->real->cycles,
-                                        "simulated", comparison->simulated, "error", comparison->error));
-        json_array_append_new(runs, report_run_document(&validate->jobs.job[i].run, &validate->arena));
+        if (!run_of[comparison->job]) {
+            json_array_append_new(runs,
+                                  report_run_document(&validate->jobs.job[comparison->job].run, &validate->arena));
+            run_of[comparison->job] = (int)json_array_size(runs);
+        }
+        json_t *point =
+            json_pack("{s:i, s:i, s:f, s:f, s:f, s:s?}", "run", run_of[comparison->job] - 1, "launches",
+                      (int)comparison->real->n_launches, "real", comparison->real->cycles, "simulated",
+                      comparison->simulated, "error", comparison->error, "kernel", comparison->real->kernel);
+        if (validate->given.has_metrics)
+            json_object_set_new(point, "metrics", metrics_document(&measured[at]));
+        at++;
+        json_array_append_new(points, point);
     }
     return json_pack("{s:{s:s, s:o, s:o, s:o, s:o}, s:o}", "validation", "machine", validate->shown.machine, "mean",
                      number_or_null(summary.n, summary.mean), "median", number_or_null(summary.n, summary.median),
@@ -444,6 +555,19 @@ static bool write_page(struct validate *validate) {
 
 /* ---- The command ------------------------------------------------------------------------------------------------- */
 
+/* Adds the metrics of the recordings of one pass, which find the caches as the program left them. */
+static int read_few_metrics(struct validate *validate, const char *folder) {
+    static const char *const sets[] = {"workloads", "patterns", "applications", "suites"};
+    int status = COMMAND_DONE;
+    for (unsigned i = 0; i < sizeof sets / sizeof sets[0] && status == COMMAND_DONE; i++) {
+        const char *path =
+            base_arena_printf(&validate->arena, "%s/%s_%s.csv", folder, validate->shown.machine, sets[i]);
+        if (access(path, R_OK) == 0)
+            status = cli_read_more_metrics(path, &validate->recording);
+    }
+    return status;
+}
+
 static int find_recording(struct validate *validate) {
     if (validate->given.recording)
         return cli_read_recording(validate->given.recording, &validate->recording, &validate->arena);
@@ -452,12 +576,13 @@ static int find_recording(struct validate *validate) {
         return COMMAND_ERROR;
     if (validate->given.has_metrics) {
         const char *metrics = base_arena_printf(&validate->arena, "%s/%s_metrics.csv", folder, validate->shown.machine);
-        return access(metrics, F_OK) == 0
-                   ? cli_read_recording(metrics, &validate->recording, &validate->arena)
-                   : command_fail(COMMAND_ERROR,
-                                  "there is no recording of the metrics of %s; bench/hardware/record.sh makes one of a "
-                                  "card, for --recording",
-                                  validate->shown.machine);
+        if (access(metrics, F_OK) != 0)
+            return command_fail(COMMAND_ERROR,
+                                "there is no recording of the metrics of %s; bench/hardware/record.sh makes one of a "
+                                "card, for --recording",
+                                validate->shown.machine);
+        int status = cli_read_recording(metrics, &validate->recording, &validate->arena);
+        return status == COMMAND_DONE ? read_few_metrics(validate, folder) : status;
     }
     const char *workloads = base_arena_printf(&validate->arena, "%s/%s_workloads.csv", folder, validate->shown.machine);
     const char *patterns = base_arena_printf(&validate->arena, "%s/%s_patterns.csv", folder, validate->shown.machine);
@@ -526,11 +651,12 @@ static int run(struct validate *validate) {
         } else {
             print_table(validate, WORKLOADS);
             print_table(validate, KERNELS);
+            print_table(validate, OWN);
         }
     }
-    for (unsigned i = 0; i < validate->n; i++)
+    for (unsigned i = 0; i < validate->jobs.count; i++)
         if (validate->jobs.job[i].run.error)
-            status = command_fail(COMMAND_ERROR, "%s: %s", validate->comparison[i].real->workload,
+            status = command_fail(COMMAND_ERROR, "%s: %s", validate->jobs.job[i].execution.program.name,
                                   validate->jobs.job[i].run.error);
     if (!write_csv(validate) || !draw(validate) || !write_page(validate))
         status = COMMAND_ERROR;

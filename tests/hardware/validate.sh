@@ -24,6 +24,18 @@ table=$("$heddle" validate h200 --recording "$folder/metrics.csv" --metrics --se
 [[ $table == *"metric "*"instructions "*"The largest differences"* && $table != *"mean error"* ]] || fail "no metrics in: $table"
 if "$heddle" validate a100 --metrics 2>"$folder/error"; then fail "a machine without recorded metrics is taken"; fi
 [[ $(<"$folder/error") == "heddle: there is no recording of the metrics of a100; "* ]] || fail "wrong message: $(<"$folder/error")"
+# The same of local memory, registers, occupancy and stalls; the page shows them.
+printf 'workload,size,cycles,registers,warps_active_pct,dram_read,l2_sectors\nvecadd,small,1000,16,50,64,400\n' >"$folder/few.csv"
+rows=$("$heddle" validate "$folder/few.csv" h200 --metrics --set sm.count=8 --csv - --html "$folder/metrics.html")
+[[ $rows == *"vecadd,small,registers,16,"*"vecadd,small,occupancy,0.5,"*"vecadd,small,sectors at the L2 from DRAM,0.005,"* ]] || fail "no metrics in: $rows"
+grep -c '"metric": *"occupancy"' "$folder/metrics.html" >/dev/null || fail "the page has no metrics"
+# Programs of the user's: kernels, launches in any order.
+printf 'workload,size,kernel,cycles\nvecadd,own,add them,1000\n' >"$folder/own.csv"
+rows=$("$heddle" validate "$folder/own.csv" --programs "$(dirname "$heddle")/../workloads" --set sm.count=8 --csv -)
+[[ $rows == *"vecadd,add them,1,1000,"* ]] || fail "no kernel in: $rows"
+table=$("$heddle" validate "$folder/own.csv" --programs "$(dirname "$heddle")/../workloads" --set sm.count=8)
+[[ $table == *"program  kernel "*"vecadd   add them "*"1 kernel: mean error"* ]] || fail "no kernel in: $table"
+if "$heddle" validate "$folder/own.csv" --programs "$folder" 2>"$folder/error"; then fail "a program that is not there is taken"; fi
 # A run that comes to no end has no error, and there is no mean of none.
 if table=$("$heddle" validate h200 --recording "$folder/card.csv" --set sm.count=8 --set limits.max_cycles=10 2>/dev/null); then
     fail "a run that was stopped is good: $table"

@@ -30,9 +30,10 @@ list "${files[@]}" >"$folder/results.json"
 "$HEDDLE_COMMAND" compare bfs --size small -s lrr -d dws -q --json "$folder/b.json"
 "$HEDDLE_COMMAND" report "$folder/a.json" "$folder/b.json" -o "$folder/two.html"
 list "${files[@]:0:2}" >"$folder/two.json"
-# Three recorded launches, made up, on a small GPU.
-printf 'workload,size,cycles\nvecadd,small,1000\nreduction,small,9000\nbfs,small,20000\n' >"$folder/card.csv"
-"$HEDDLE_COMMAND" validate h200 --recording "$folder/card.csv" --set sm.count=8 -q --csv "$folder/validate.csv" --html "$folder/validate.html"
+# Three recorded launches, made up, on a small GPU, with two metrics.
+printf 'workload,size,cycles,registers,warp_inst\nvecadd,small,1000,20,900\nreduction,small,9000,20,900\nbfs,small,20000,20,900\n' >"$folder/card.csv"
+"$HEDDLE_COMMAND" validate h200 --recording "$folder/card.csv" --set sm.count=8 -q --csv "$folder/validate.csv"
+"$HEDDLE_COMMAND" validate h200 --recording "$folder/card.csv" --set sm.count=8 -q --metrics --html "$folder/validate.html"
 "$HEDDLE_COMMAND" report tests/web/names.json -o "$folder/kernels.html"
 "$HEDDLE_COMMAND" run histogram --size small -m h200 -q --html "$folder/h200.html" >"$folder/out"
 

@@ -22,7 +22,11 @@
     const error = expected.map((e) => Math.abs(e.simulated / e.real - 1));
     ok("the mean error is theirs", near(summary("mean error"), error.reduce((a, b) => a + b) / error.length));
     ok("and the median", near(summary("median error"), [...error].sort((a, b) => a - b)[1]));
-    const rows = () => all("#validation tbody tr").map((row) => Math.abs(Number(row.dataset.error)));
+    const metrics = all("#metrics tr[data-metric]").map((row) => row.dataset.metric);
+    const differences = all("#metrics tr[data-difference]").map((row) => Math.abs(Number(row.dataset.difference)));
+    ok("counters stand beside the card's", metrics.join() === "instructions,registers" && differences.length === 6);
+    ok("the largest difference first", differences.every((value, i) => i === 0 || value <= differences[i - 1]));
+    const rows = () => all("#validation .errors tbody tr").map((row) => Math.abs(Number(row.dataset.error)));
     ok("the table begins with the greatest error", rows().length === 3 && near(rows()[0], Math.max(...error)) && near(rows()[2], Math.min(...error)));
     document.querySelector('button[data-sort="error-error"]').click();
     await settle();

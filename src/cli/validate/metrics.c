@@ -11,27 +11,39 @@ static const struct {
     const char *word;
     enum unit unit;
 } metric[CLI_N_METRICS] = {
-#define CLI_METRIC(word, unit, real, per, simulated) {word, unit},
+#define CLI_METRIC(word, unit, real, per, weight, simulated) {word, unit},
 #include "cli/validate/metrics.def"
 };
 
 #define WARPS(threads) ((double)(threads) * (double)c->warp_instructions / (double)c->thread_instructions)
+/* Warp cycles on the SMs after the launch has started: until then our blocks wait on the SMs, and a card has none. */
+#define WARP_CYCLES                                                                                                    \
+    ((double)(c->machine_instructions + l->stall_memory + l->stall_dependency + l->stall_barrier + l->stall_fetch +    \
+              l->stall_ready))
+#define OCCUPANCY (WARP_CYCLES / ((double)(c->sm_cycles - c->stall_empty - c->fetch_start) * p->warps))
 
-static double simulated_value(unsigned which, const struct stats_counters *c, const struct report_peaks *p) {
+double cli_metric_simulated(unsigned which, const struct cli_measured *m) {
+    const struct stats_counters *c = &m->counters;
+    const struct stats_line *l = &m->lines;
+    const struct report_peaks *p = m->peaks;
     const double value[CLI_N_METRICS] = {
-#define CLI_METRIC(word, unit, real, per, simulated) simulated,
+#define CLI_METRIC(word, unit, real, per, weight, simulated) simulated,
 #include "cli/validate/metrics.def"
     };
     return value[which];
 }
 
-static double real_value(unsigned which, const struct cli_recorded *real) {
-    return real->metric[which].sum / real->metric[which].per;
+double cli_metric_real(unsigned which, const struct cli_measured *measured) {
+    return measured->real->metric[which].sum / measured->real->metric[which].per;
 }
 
+const char *cli_metric_word(unsigned which) { return metric[which].word; }
+
+bool cli_metric_is_share(unsigned which) { return metric[which].unit == SHARE; }
+
 double cli_metric_difference(unsigned which, const struct cli_measured *measured) {
-    double real = real_value(which, measured->real);
-    double simulated = simulated_value(which, &measured->counters, measured->peaks);
+    double real = cli_metric_real(which, measured);
+    double simulated = cli_metric_simulated(which, measured);
     if (metric[which].unit == SHARE)
         return simulated - real;
     return (simulated - real) / fmax(simulated, real);
@@ -90,10 +102,10 @@ static void add_value(struct report_table *table, unsigned which, double value) 
 static void add_difference(struct report_table *table, const struct difference *difference) {
     unsigned which = difference->metric;
     const struct cli_measured *measured = difference->measured;
-    report_table_cell(table, "%s", measured->real->workload);
+    report_table_cell(table, "%s", measured->real->kernel ? measured->real->kernel : measured->real->workload);
     report_table_cell(table, "%s", metric[which].word);
-    add_value(table, which, real_value(which, measured->real));
-    add_value(table, which, simulated_value(which, &measured->counters, measured->peaks));
+    add_value(table, which, cli_metric_real(which, measured));
+    add_value(table, which, cli_metric_simulated(which, measured));
     report_table_cell(table, "%+.1f %%", 100 * difference->value);
 }
 
@@ -127,8 +139,9 @@ void cli_write_metrics(FILE *file, const struct cli_measured *measured, unsigned
         for (unsigned which = 0; which < CLI_N_METRICS; which++) {
             double difference = cli_metric_difference(which, &measured[i]);
             if (!isnan(difference))
-                fprintf(file, "%s,%s,%s,%.9g,%.9g,%.4f\n", measured[i].real->workload, measured[i].real->size,
-                        metric[which].word, real_value(which, measured[i].real),
-                        simulated_value(which, &measured[i].counters, measured[i].peaks), difference);
+                fprintf(file, "%s,%s,%s,%.9g,%.9g,%.4f\n", measured[i].real->workload,
+                        measured[i].real->kernel ? measured[i].real->kernel : measured[i].real->size,
+                        metric[which].word, cli_metric_real(which, &measured[i]),
+                        cli_metric_simulated(which, &measured[i]), difference);
         }
 }

@@ -6,22 +6,29 @@
 #include "base/arena.h"
 
 /* Rows of metrics.def. */
-#define CLI_METRIC(word, unit, real, per, simulated) +1
+#define CLI_METRIC(word, unit, real, per, weight, simulated) +1
 enum {
     CLI_N_METRICS = 0
 #include "cli/validate/metrics.def"
 };
 
-/* A workload at a size, or a kernel of bench/hardware/kernels. */
+#define CLI_OWN "own" /* the size of programs of the user's */
+
+/* A workload at a size, a kernel of bench/hardware/kernels, or a kernel of a program of the user's. */
 struct cli_recorded {
-    const char *workload, *size;
-    bool is_kernel;      /* its size is "-" */
-    unsigned n_launches; /* the first ones of the program */
+    const char *workload, *size; /* of a program of the user's: its name, and "own" */
+    const char *kernel;          /* of a program of the user's; otherwise NULL */
+    bool is_kernel;              /* its size is "-" */
+    unsigned n_launches;
+    unsigned *launch;    /* their numbers in the program, from 0: the first ones, unless only those of `kernel` count */
     double cycles;       /* of them all */
     double instructions; /* machine instructions of warps, of them all; 0: not recorded */
     struct {
         double sum, per; /* of the launches; NaN: not recorded; per is 1 unless the metric has a divisor */
     } metric[CLI_N_METRICS];
+    /* While a second recording is read: its launches, and the metrics that come from there. */
+    unsigned n_more;
+    bool is_from_second[CLI_N_METRICS];
 };
 
 struct cli_recording {
@@ -32,3 +39,7 @@ struct cli_recording {
 /* Adds to the recording, which starts as zeros. Returns COMMAND_DONE, or COMMAND_ERROR after one line on standard
  * error. */
 int cli_read_recording(const char *path, struct cli_recording *recording, struct base_arena *arena);
+
+/* Adds the metrics that the recording lacks from another one of the same programs, as far as that has the same
+ * launches. Other lines of the file are ignored. */
+int cli_read_more_metrics(const char *path, struct cli_recording *recording);

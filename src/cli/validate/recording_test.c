@@ -6,13 +6,15 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "cli/cli.h"
-#include "cli/validate/recording.h"
+#include "cli/validate/fixture.h"
 
+/* Reads a file with this text; without an arena, only the metrics that the recording lacks. */
 static int read_text(const char *text, struct cli_recording *recording, struct base_arena *arena) {
     char path[] = "/tmp/recording-XXXXXX";
     int handle = mkstemp(path);
@@ -20,7 +22,7 @@ static int read_text(const char *text, struct cli_recording *recording, struct b
     assert_non_null(file);
     fputs(text, file);
     fclose(file);
-    int status = cli_read_recording(path, recording, arena);
+    int status = arena ? cli_read_recording(path, recording, arena) : cli_read_more_metrics(path, recording);
     unlink(path);
     return status;
 }
@@ -76,6 +78,62 @@ static void metrics_are_sums_of_columns_and_unknown_without_one(void **state) {
     base_arena_free(&arena);
 }
 
+static void averages_of_launches_are_weighted(void **state) {
+    (void)state;
+    struct base_arena arena = {0};
+    struct cli_recording recording = {0};
+    assert_int_equal(read_text("workload,size,cycles,registers,warps_active_pct\n"
+                               "bfs,medium,100,20,50\nbfs,medium,300,30,10\n",
+                               &recording, &arena),
+                     COMMAND_DONE);
+    const struct cli_recorded *bfs = &recording.item[0];
+    unsigned registers = row("registers"), occupancy = row("occupancy");
+    assert_true(bfs->metric[registers].sum == 50 && bfs->metric[registers].per == 2);
+    assert_true(bfs->metric[occupancy].sum == 100 * 50 + 300 * 10 && bfs->metric[occupancy].per == 100 * 400);
+    base_arena_free(&arena);
+}
+
+static void launches_of_the_users_programs_belong_to_kernels(void **state) {
+    (void)state;
+    struct base_arena arena = {0};
+    struct cli_recording recording = {0};
+    assert_int_equal(read_text("workload,size,kernel,cycles\n"
+                               "app,own,a,1\napp,own,b,10\napp,own,a,2\nother,own,a,7\napp,own,a,4\napp,own,b,20\n",
+                               &recording, &arena),
+                     COMMAND_DONE);
+    assert_int_equal(recording.count, 3);
+    const struct cli_recorded *a = &recording.item[0], *b = &recording.item[1], *other = &recording.item[2];
+    assert_string_equal(a->kernel, "a");
+    assert_string_equal(b->kernel, "b");
+    assert_true(a->cycles == 7 && a->n_launches == 3 && b->cycles == 30 && b->n_launches == 2);
+    assert_true(a->launch[0] == 0 && a->launch[1] == 2 && a->launch[2] == 3);
+    assert_true(b->launch[0] == 1 && b->launch[1] == 4);
+    assert_true(other->n_launches == 1 && other->launch[0] == 0);
+    base_arena_free(&arena);
+}
+
+static void a_second_recording_adds_the_metrics_of_the_same_launches(void **state) {
+    (void)state;
+    struct base_arena arena = {0};
+    struct cli_recording recording = {0};
+    unsigned registers = row("registers"), dram = row("sectors at the L2 from DRAM");
+    assert_int_equal(read_text("workload,size,cycles,registers\nbfs,medium,1,20\nbfs,medium,1,20\naes,medium,1,16\n"
+                               "aes,medium,1,16\n",
+                               &recording, &arena),
+                     COMMAND_DONE);
+    assert_int_equal(
+        read_text("workload,size,cycles,registers,dram_read,l2_sectors\nbfs,medium,1,99,64,4\n"
+                  "bfs,medium,1,99,32,2\nbfs,medium,1,99,500,500\nnn,medium,1,99,1,1\naes,medium,1,99,1,1\n",
+                  &recording, NULL),
+        COMMAND_DONE);
+    assert_int_equal(recording.count, 2);
+    assert_true(recording.item[0].metric[registers].sum == 40); /* was known */
+    assert_true(recording.item[0].metric[dram].sum == 96 && recording.item[0].metric[dram].per == 32 * 6);
+    assert_true(recording.item[0].cycles == 2 && recording.item[0].n_launches == 2);
+    assert_true(isnan(recording.item[1].metric[dram].sum)); /* a launch is missing there */
+    base_arena_free(&arena);
+}
+
 static void what_is_no_recording_is_refused(void **state) {
     (void)state;
     struct base_arena arena = {0};
@@ -93,6 +151,9 @@ int main(void) {
         cmocka_unit_test(launches_of_a_workload_are_summed),
         cmocka_unit_test(kernels_and_their_instructions_are_read_too),
         cmocka_unit_test(metrics_are_sums_of_columns_and_unknown_without_one),
+        cmocka_unit_test(averages_of_launches_are_weighted),
+        cmocka_unit_test(launches_of_the_users_programs_belong_to_kernels),
+        cmocka_unit_test(a_second_recording_adds_the_metrics_of_the_same_launches),
         cmocka_unit_test(what_is_no_recording_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
