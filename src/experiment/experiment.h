@@ -29,6 +29,7 @@ struct experiment_settings {
     struct command_words set;            /* KEY=VALUE each */
     uint64_t sample_cycles;              /* 0: no time series */
     bool records_threads;                /* counts for each thread and branch */
+    bool is_estimated;                   /* from a sample of the launches, unless it records more than counters */
     unsigned neighbour;                  /* 1 to 4: the machine's neighbour (noise.h); 0: the machine itself */
     unsigned seed;                       /* of a workload's input; 0: its own */
     struct sched_example *example;       /* instead of a program: warps on the smallest machine */

@@ -507,6 +507,14 @@ static struct experiment_list compute_chain(const struct experiment_expression *
     return single(all, meanings->arena);
 }
 
+/* Unlike the others, abs() leaves the values apart, so that differences do not cancel out. */
+static struct experiment_list compute_abs(const struct experiment_list *list, struct base_arena *arena) {
+    struct experiment_list result = {BASE_ARENA_ARRAY(arena, double, list->count), list->count};
+    for (unsigned i = 0; i < list->count; i++)
+        result.item[i] = fabs(list->item[i]);
+    return result;
+}
+
 static struct experiment_list compute_function(const struct experiment_expression *node,
                                                const struct experiment_meanings *meanings) {
     struct experiment_list operand[MOST_OPERANDS];
@@ -515,6 +523,8 @@ static struct experiment_list compute_function(const struct experiment_expressio
         operand[i] = experiment_compute(node->operand[i], meanings);
         number[i] = operand[i].item[0];
     }
+    if (node->kind == LIST_FUNCTION && strcmp(node->name, "abs") == 0 && node->n_operands == 1)
+        return compute_abs(&operand[0], meanings->arena);
     double value = node->kind == RUN_FUNCTION
                        ? meanings->function(meanings->context, node->name, node->series, number, node->n_operands)
                        : call_list_function(node->name, operand, node->n_operands);

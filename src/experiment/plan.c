@@ -131,8 +131,11 @@ static int describe_input(struct experiment_trial *trial, const struct experimen
     trial->stored.divergence = trial->target.machine.divergence;
     trial->stored.configuration = without_comments(trial->target.yaml, arena);
     trial->stored.reads_device = trial->program.kind != PROGRAM_WORKLOAD; /* ours read sizes and limits only */
-    trial->stored.records = base_arena_printf(arena, "%llu%s", (unsigned long long)trial->settings.sample_cycles,
-                                              trial->settings.records_threads ? " threads" : "");
+    struct experiment_settings *settings = &trial->settings;
+    settings->is_estimated &= !settings->sample_cycles && !settings->records_threads;
+    trial->stored.records =
+        base_arena_printf(arena, "%llu%s%s", (unsigned long long)settings->sample_cycles,
+                          settings->records_threads ? " threads" : "", settings->is_estimated ? " estimate" : "");
     return COMMAND_DONE;
 }
 

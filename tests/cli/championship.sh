@@ -1,10 +1,20 @@
 #!/usr/bin/env bash
-# championship.sh: scores, ranks and files of `heddle championship`, and storage that a plug-in declares.
+# championship.sh: scores, ranks and files of `heddle championship`, and storage that a plug-in declares. The sets of runs are short
+# ones, in a copy of the tree: a few programs of each division instead of all. The last lines try the sets of a release.
 set -euo pipefail
-heddle=$HEDDLE_COMMAND
+release=$(readlink -f "$HEDDLE_COMMAND")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
+mkdir -p tree/bin tree/championship
+heddle=$work/tree/bin/heddle
+cp "$release" "$heddle"
+for folder in "${release%/bin/heddle}"/{generated,include,lib,machines,sources,templates,workloads}; do
+    [[ -e $folder ]] && ln -s "$folder" tree
+done
+for set in "${release%/bin/heddle}"/championship/*.yaml; do
+    sed 's/^programs: .*/programs: [bfs, histogram, wc]/' "$set" >"tree/championship/${set##*/}"
+done
 export HEDDLE_STORE=$work/results.db
 command -v cc >/dev/null || exit 77
 
@@ -75,3 +85,10 @@ score=$(join -t, <(runs_of schedulers.csv lrr | awk -F, '{print $4 "/" $5 "," $6
     awk -F, '{sum += log($2 / $3); n++} END {printf "%.4f", exp(sum / n)}')
 [[ $(runs_of schedulers.csv gto | cut -d, -f2 | sort -u) == "$score" ]] || fail "the score of gto is not $score"
 tail -n +2 schedulers.csv | cut -d, -f3,4 | uniq | sort -t, -k2,2gr -c || fail "the ranks are not in the order of the scores"
+
+# A release's sets: all programs on both machines.
+for division in scheduler divergence; do
+    status=0
+    "$release" championship --division $division --time-limit 1 2>err >out || status=$?
+    ((status == 4)) && grep -q "time limit" err || fail "$division of a release: status $status, $(<err)"
+done

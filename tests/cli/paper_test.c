@@ -200,6 +200,26 @@ static struct outcome page_of_sizes(const char *name, const char *largest, const
     return heddle("sweep %s --store %s/sizes.db %s", path, scratch(), options);
 }
 
+/* Estimates are other runs than full ones: the store keeps both, and `blocks` is exact in both. */
+static void a_sweep_can_estimate_its_runs(void **state) {
+    (void)state;
+    char path[256];
+    snprintf(path, sizeof path, "%s/estimated.yaml", scratch());
+    write_file(path, "title: mine\nrun: {machine: gtx480}\nprograms: [lu]\n"
+                     "measures: {blocks: {of: blocks, places: 0}, cycles: {of: cycles, places: 0}}\n");
+    struct outcome full = heddle("sweep %s --size small --store %s/e.db --json -", path, scratch());
+    struct outcome some = heddle("sweep %s --size small --store %s/e.db --estimate --json -", path, scratch());
+    struct outcome again = heddle("sweep %s --size small --store %s/e.db --json -", path, scratch());
+    expect_status(&some, 0);
+    expect_text(full.out, "39112");
+    assert_string_equal(full.out, again.out);
+    assert_null(strstr(some.out, "39112"));
+    expect_text(some.out, "\"cycles\"");
+    outcome_free(&full);
+    outcome_free(&some);
+    outcome_free(&again);
+}
+
 static void a_page_at_size_paper_has_medium_beside_it_where_they_differ(void **state) {
     (void)state;
     struct outcome outcome = page_of_sizes("sizes", "", "--size paper --report -");
@@ -419,6 +439,7 @@ int main(void) {
         cmocka_unit_test(results_are_csv_too),
         cmocka_unit_test(figures_are_svg),
         cmocka_unit_test(a_page_has_all_results),
+        cmocka_unit_test(a_sweep_can_estimate_its_runs),
         cmocka_unit_test(a_page_at_size_paper_has_medium_beside_it_where_they_differ),
         cmocka_unit_test(a_size_that_cannot_be_run_is_named_with_its_reason),
         cmocka_unit_test(mistakes_are_named),

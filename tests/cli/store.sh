@@ -27,6 +27,22 @@ is_status 0 env XDG_DATA_HOME=relative "$heddle" paper liu2023-fig1
 is_status 0 env XDG_DATA_HOME="$work/data" HEDDLE_STORE="$work/variable.db" "$heddle" paper liu2023-fig1
 [[ -f $work/variable.db ]] || fail "HEDDLE_STORE names no store"
 
+# A page shows the noise at its own size, if the store has it.
+cat >"$work/noise.yaml" <<'EOF'
+title: noise
+run: {machine: gtx480}
+programs: [vecadd]
+measures: {cycles: {of: cycles, title: cycles}}
+claims:
+  - {says: It takes time., check: "cycles[vecadd] > 0"}
+EOF
+noise=(sweep "$work/noise.yaml" --size small --store "$work/noise.db" -q)
+is_status 0 "$heddle" "${noise[@]}" --report "$work/noise.md"
+grep -q 'Noise: ' "$work/noise.md" && fail "a page shows noise that nobody has measured"
+is_status 0 "$heddle" "${noise[@]}" --noise
+is_status 0 "$heddle" "${noise[@]}" --report "$work/noise.md"
+grep -q '^  - Noise: in 7 of 7 neighbours' "$work/noise.md" || fail "a page without the noise of its store: $(grep -A1 '^- ' "$work/noise.md")"
+
 # A user who may only read another's store.
 export HEDDLE_STORE=
 cat >"$work/mine.yaml" <<'EOF'
