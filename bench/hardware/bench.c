@@ -108,6 +108,8 @@ struct bench_kernel bench_compile(const struct bench *bench, const struct bench_
     text_add(&text, "%s%s", source->globals ? source->globals : "", start);
     if (source->cluster)
         text_add(&text, ".explicitcluster\n.reqnctapercluster %u\n", source->cluster);
+    if (source->directives)
+        text_add(&text, "%s\n", source->directives);
     text_add(&text, "%s%s%s%s%s%s", registers, source->setup ? source->setup : "", before_rounds, source->body,
              after_rounds, source->tail ? source->tail : "");
     text_add(&text, "%s%sret;\n}\n", finish, source->last ? source->last : "");

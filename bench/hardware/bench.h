@@ -35,14 +35,15 @@ enum { BENCH_MOST_WARPS = 1 << 17 };
  * %da, %db, %d0.., %rda, %rdb, %rd0.. (64 bits), %p0.., %data, %gtid, %lane, %number (the parameter); `tail` must leave
  * in %sink what depends on all results. */
 struct bench_source {
-    const char *version; /* of PTX, 7.1 if NULL */
-    const char *target;  /* compute capability, sm_70 if NULL */
-    const char *globals; /* declarations outside of the kernel; may be NULL */
-    const char *setup;   /* before the passes; may be NULL */
-    const char *body;    /* one round */
-    const char *tail;    /* after the rounds; may be NULL */
-    const char *last;    /* before the kernel ends; may be NULL */
-    unsigned cluster;    /* blocks of a cluster; 0: without clusters */
+    const char *version;    /* of PTX, 7.1 if NULL */
+    const char *target;     /* compute capability, sm_70 if NULL */
+    const char *globals;    /* declarations outside of the kernel; may be NULL */
+    const char *setup;      /* before the passes; may be NULL */
+    const char *body;       /* one round */
+    const char *tail;       /* after the rounds; may be NULL */
+    const char *last;       /* before the kernel ends; may be NULL */
+    unsigned cluster;       /* blocks of a cluster; 0: without clusters */
+    const char *directives; /* of the kernel; may be NULL */
 };
 
 /* Per-warp clocks of the second pass. */
@@ -95,3 +96,4 @@ void bench_waiting(struct bench *bench);
 void bench_strides(struct bench *bench);
 void bench_clusters(struct bench *bench);
 void bench_copies(struct bench *bench);
+void bench_slices(struct bench *bench);

@@ -107,6 +107,50 @@ static void repeated(struct bench *bench, const char *name, const char *fragment
     text_free(&body);
 }
 
+/* Instructions that wait without using a unit: cycles of each, by the parameter. */
+static void waits(struct bench *bench) {
+    static const unsigned nanoseconds[] = {0, 20, 40, 100, 200, 400, 1000, 2000, 4000, 10000};
+    static const struct {
+        const char *name, *fragment, *directives;
+    } kind[] = {
+        {"dependents_wait", "griddepcontrol.wait;", NULL},
+        {"dependents_launch", "griddepcontrol.launch_dependents;", NULL},
+        {"registers_dec_inc", "setmaxnreg.dec.sync.aligned.u32 40;\nsetmaxnreg.inc.sync.aligned.u32 64;",
+         ".maxntid 1024\n.maxnreg 64"},
+        {"registers_same", "setmaxnreg.inc.sync.aligned.u32 64;", ".maxntid 1024\n.maxnreg 64"},
+    };
+    unsigned rounds = bench->is_quick ? 8 : 64;
+    for (size_t k = 0; k < sizeof kind / sizeof *kind; k++) {
+        struct text body = {0};
+        if (!bench_wants(bench, kind[k].name))
+            continue;
+        for (unsigned i = 0; i < PER_ROUND; i++)
+            text_add(&body, "%s\n", kind[k].fragment);
+        struct bench_kernel kernel = bench_compile(
+            bench, &(struct bench_source){
+                       .version = "8.3", .target = "sm_90a", .body = body.at, .directives = kind[k].directives});
+        for (unsigned warps = 4; warps <= 32; warps *= 2) {
+            struct bench_launch launch = {.blocks = 1, .threads = warps * 32, .rounds = rounds};
+            bench_print_number(kind[k].name, warps, bench_run(bench, kernel, launch, NULL) / (PER_ROUND * rounds));
+        }
+        bench_unload(kernel);
+        text_free(&body);
+    }
+    if (!bench_wants(bench, "nanosleep"))
+        return;
+    struct bench_kernel kernel = bench_compile(bench, &(struct bench_source){.body = "nanosleep.u32 %number;\n"});
+    for (size_t i = 0; i < sizeof nanoseconds / sizeof *nanoseconds; i++) {
+        char name[64];
+        for (unsigned warps = 1; warps <= 32; warps *= 32) {
+            struct bench_launch launch = {
+                .blocks = 1, .threads = warps * 32, .rounds = rounds, .number = nanoseconds[i]};
+            snprintf(name, sizeof name, "nanosleep_%u_warps", warps);
+            bench_print_number(name, nanoseconds[i], bench_run(bench, kernel, launch, NULL) / rounds);
+        }
+    }
+    bench_unload(kernel);
+}
+
 /* Loops of 16-byte instructions from 4 KB on; one warp. */
 static void fetches(struct bench *bench) {
     for (unsigned n = 256; bench_wants(bench, "fetch") && n <= (bench->is_quick ? 8192u : 32768u); n *= 2) {
@@ -155,6 +199,7 @@ void bench_control(struct bench *bench) {
     repeated(bench, "fence_block", "membar.cta;");
     repeated(bench, "fence_device", "membar.gl;");
     repeated(bench, "warp_barrier", "bar.warp.sync 0xffffffff;");
+    waits(bench);
     fetches(bench);
     first_fetches(bench);
 }

@@ -35,6 +35,7 @@ struct copy {
     bool is_multicast;  /* only the first block of a cluster starts copies */
     const char *waits;  /* of stores: wait_group or wait_group.read */
     unsigned row_step;  /* of tensors: rows from one copy to the next */
+    unsigned share;     /* neighbouring blocks that copy the same data; 0: one */
 };
 
 /* A round: every stage is waited for, if it is in use, and started again. Returns the cycles of one copy. */
@@ -43,9 +44,10 @@ static double measure(struct bench *bench, const struct copy *copy) {
     unsigned rounds = bench->is_quick ? 8 : 64, stage_bytes = (copy->bytes + 1023) / 1024 * 1024;
     text_add(&all, "%s", setup);
     text_add(&all,
-             "mul.wide.u32 %%rd50, %%r50, %lu;\nadd.u64 %%rd50, %%rd50, %%rd52;\nmov.u64 %%rd53, %%rd50;\n"
+             "div.u32 %%r50, %%r50, %u;\nmul.wide.u32 %%rd50, %%r50, %lu;\nadd.u64 %%rd50, %%rd50, %%rd52;\nmov.u64 "
+             "%%rd53, %%rd50;\n"
              "mov.u64 %%rd54, 0;\nmov.u32 %%r45, 0;\nmul.lo.u32 %%r44, %%r50, %lu;\n",
-             copy->span, copy->span / ROW_BYTES);
+             copy->share ? copy->share : 1, copy->span, copy->span / ROW_BYTES);
     text_add(&all, "mov.u16 %%h0, %u;\n", (1u << copy->cluster) - 1);
     text_add(&body, "@!%%p2 bra OVER;\n");
     for (unsigned s = 0; s < copy->stages; s++) {
@@ -135,6 +137,25 @@ static void bulk(struct bench *bench) {
             if (bytes == 8192 && bench_wants(bench, name))
                 bench_print_number(name, bytes, copy.blocks * bytes / measure(bench, &copy));
         }
+}
+
+/* Bytes per cycle of copies from the L2, by the number of SMs and by that of neighbours with the same data. */
+static void slices(struct bench *bench) {
+    static const unsigned parts[] = {132, 16, 8, 4, 2, 1};
+    for (unsigned bytes = 8192; bytes <= 32768; bytes *= 4) {
+        char name[64], start[256];
+        snprintf(start, sizeof start, load, bytes);
+        struct copy copy = {.start = start, .bytes = bytes, .stages = STAGES, .span = 131072};
+        snprintf(name, sizeof name, "slices_bulk_%u_sms", bytes);
+        for (size_t i = 0; i < sizeof parts / sizeof *parts && bench_wants(bench, name); i++) {
+            copy.blocks = bench->n_sms / parts[i] ? bench->n_sms / parts[i] : 1;
+            bench_print_number(name, copy.blocks, copy.blocks * bytes / measure(bench, &copy));
+        }
+        snprintf(name, sizeof name, "slices_bulk_%u_shared", bytes);
+        copy.blocks = bench->n_sms;
+        for (copy.share = 2; copy.share <= 128 && bench_wants(bench, name); copy.share *= 2)
+            bench_print_number(name, copy.share, copy.blocks * bytes / measure(bench, &copy));
+    }
 }
 
 /* A matrix of 16-bit elements with rows of ROW_BYTES, of which a copy takes a box. */
@@ -251,6 +272,7 @@ static void between_blocks(struct bench *bench) {
 
 void bench_copies(struct bench *bench) {
     bulk(bench);
+    slices(bench);
     tensors(bench);
     multicast(bench);
     between_blocks(bench);

@@ -147,53 +147,64 @@ static void block_ends(struct bench *bench) {
     free(span);
 }
 
-/* Launches of kernels that do one thing once, in one warp: what is cold after a launch shows in their cycles, which are
- * counted from outside. The kernels are named after it. */
+/* Launches of kernels that do one thing once: what is cold after a launch shows in their cycles, which are counted from
+ * outside. The kernels are named after it. Each is launched with 1 block and a block for each SM, of 1 and 8 warps,
+ * three times in a row. */
 static void cold_launches(struct bench *bench) {
+    static const struct {
+        const char *name, *text;
+    } kind[] = {
+        {"cold_empty", ""},
+        {"cold_parameter", "setp.ne.u32 %p0, %r0, 0;\n@%p0 trap;\n"},
+        {"cold_store", "st.global.u32 [%rd0], %r0;\n"},
+        {"cold_load", "ld.global.u32 %r1, [%rd0];\nsetp.ne.u32 %p0, %r0, %r1;\n@%p0 trap;\n"},
+        {"cold_load_twice", "ld.global.u32 %r1, [%rd0];\ncvt.u64.u32 %rd1, %r1;\nadd.u64 %rd0, %rd0, %rd1;\n"
+                            "ld.global.u32 %r1, [%rd0+65536];\nsetp.ne.u32 %p0, %r0, %r1;\n@%p0 trap;\n"},
+        {"cold_load_far", "ld.global.u32 %r1, [%rd0];\ncvt.u64.u32 %rd1, %r1;\nadd.u64 %rd0, %rd0, %rd1;\n"
+                          "ld.global.u32 %r1, [%rd0+33554432];\nsetp.ne.u32 %p0, %r0, %r1;\n@%p0 trap;\n"},
+        {"cold_load_store", "ld.global.u32 %r1, [%rd0];\nst.global.u32 [%rd0], %r1;\n"},
+        {"cold_barrier", "bar.sync 0;\n"},
+        {"cold_shared", "st.shared.u32 [shared], %r0;\nbar.sync 0;\n"},
+    };
     static const unsigned lengths[] = {16, 64, 256, 1024};
+    enum { KINDS = sizeof kind / sizeof *kind, LENGTHS = sizeof lengths / sizeof *lengths };
     struct text text = {0};
     CUmodule module;
-    char name[32];
     if (!bench_wants(bench, "cold"))
         return;
-    text_add(&text, ".version 7.0\n.target sm_70\n.address_size 64\n");
-    const char *head =
-        "(.param .u64 p, .param .u32 n)\n{\n.reg .b32 %r<4>, %f<4>;\n.reg .b64 %rd<4>;\n.reg .pred %p0;\n";
-    text_add(&text,
-             ".visible .entry cold_parameter%sld.param.u32 %%r0, [n];\nsetp.ne.u32 %%p0, %%r0, 0;\n"
-             "@%%p0 trap;\nret;\n}\n",
-             head);
-    text_add(&text,
-             ".visible .entry cold_store%sld.param.u64 %%rd0, [p];\nld.param.u32 %%r0, [n];\n"
-             "st.global.u32 [%%rd0], %%r0;\nret;\n}\n",
-             head);
-    text_add(&text,
-             ".visible .entry cold_load%sld.param.u64 %%rd0, [p];\nld.param.u32 %%r0, [n];\n"
-             "ld.global.u32 %%r1, [%%rd0];\nsetp.ne.u32 %%p0, %%r0, %%r1;\n@%%p0 trap;\nret;\n}\n",
-             head);
-    text_add(&text,
-             ".visible .entry cold_load_twice%sld.param.u64 %%rd0, [p];\nld.param.u32 %%r0, [n];\n"
-             "ld.global.u32 %%r1, [%%rd0];\ncvt.u64.u32 %%rd1, %%r1;\nadd.u64 %%rd0, %%rd0, %%rd1;\n"
-             "ld.global.u32 %%r1, [%%rd0+65536];\nsetp.ne.u32 %%p0, %%r0, %%r1;\n@%%p0 trap;\nret;\n}\n",
-             head);
-    for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++) {
-        text_add(&text, ".visible .entry cold_code_%u%sld.param.u32 %%r0, [n];\ncvt.rn.f32.u32 %%f0, %%r0;\n",
-                 lengths[k], head);
-        for (unsigned i = 0; i < lengths[k]; i++)
-            text_add(&text, "fma.rn.f32 %%f0, %%f0, %%f0, %%f0;\n");
-        text_add(&text, "setp.ne.u32 %%p0, %%f0, 0;\n@%%p0 trap;\nret;\n}\n");
+    text_add(&text, ".version 7.0\n.target sm_70\n.address_size 64\n.shared .b32 shared;\n");
+    for (size_t k = 0; k < KINDS + LENGTHS; k++) {
+        text_add(&text, ".visible .entry %s", k < KINDS ? kind[k].name : "cold_code_");
+        if (k >= KINDS)
+            text_add(&text, "%u", lengths[k - KINDS]);
+        text_add(&text, "(.param .u64 p, .param .u32 n)\n{\n.reg .b32 %%r<4>, %%f<4>;\n.reg .b64 %%rd<4>;\n"
+                        ".reg .pred %%p0;\nld.param.u64 %%rd0, [p];\nld.param.u32 %%r0, [n];\n");
+        if (k >= KINDS) {
+            text_add(&text, "cvt.rn.f32.u32 %%f0, %%r0;\n");
+            for (unsigned i = 0; i < lengths[k - KINDS]; i++)
+                text_add(&text, "fma.rn.f32 %%f0, %%f0, %%f0, %%f0;\n");
+            text_add(&text, "setp.ne.u32 %%p0, %%f0, 0;\n@%%p0 trap;\n");
+        } else {
+            text_add(&text, "%s", kind[k].text);
+        }
+        text_add(&text, "ret;\n}\n");
     }
-    CHECK(cuMemsetD8(bench->data, 0, 1 << 20));
+    CHECK(cuMemsetD8(bench->data, 0, 64 << 20));
     CHECK(cuModuleLoadData(&module, text.at));
-    for (unsigned k = 0; k < 8; k++) {
-        static const char *const names[] = {"cold_parameter", "cold_store", "cold_load", "cold_load_twice"};
+    for (size_t k = 0; k < KINDS + LENGTHS; k++) {
         CUfunction function;
         unsigned zero = 0;
-        snprintf(name, sizeof name, "cold_code_%u", lengths[k % 4]);
-        CHECK(cuModuleGetFunction(&function, module, k < 4 ? names[k] : name));
+        char name[32];
+        if (k < KINDS)
+            snprintf(name, sizeof name, "%s", kind[k].name);
+        else
+            snprintf(name, sizeof name, "cold_code_%u", lengths[k - KINDS]);
+        CHECK(cuModuleGetFunction(&function, module, name));
         for (unsigned blocks = 1; blocks <= bench->n_sms; blocks += bench->n_sms - 1)
-            for (int times = 0; times < 3; times++)
-                CHECK(cuLaunchKernel(function, blocks, 1, 1, 32, 1, 1, 0, NULL, (void *[]){&bench->data, &zero}, NULL));
+            for (unsigned threads = 32; threads <= 256; threads *= 8)
+                for (int times = 0; times < 3; times++)
+                    CHECK(cuLaunchKernel(function, blocks, 1, 1, threads, 1, 1, 0, NULL,
+                                         (void *[]){&bench->data, &zero}, NULL));
         CHECK(cuCtxSynchronize());
     }
     CHECK(cuModuleUnload(module));

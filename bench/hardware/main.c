@@ -55,6 +55,7 @@ int main(int argc, char **argv) {
     bench_strides(&bench);
     bench_clusters(&bench);
     bench_copies(&bench);
+    bench_slices(&bench);
 
     CHECK(cuMemFree(bench.data));
     CHECK(cuMemFree(bench.times));

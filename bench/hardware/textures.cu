@@ -78,6 +78,41 @@ __global__ void scattered(cudaTextureObject_t texture, float *out, long long *cl
     }
 }
 
+/* `several` independent chains of each thread, of the first `lanes` lanes of each warp. The second pass reads the same
+ * texels as the first. Loads of the same memory stand beside them. */
+template <int kind, int several>
+__global__ void chains(cudaTextureObject_t texture, const float *memory, float *out, long long *clocks, unsigned texels,
+                       int lanes) {
+    float sum = 0;
+    int lane = threadIdx.x % 32;
+    for (int pass = 0; pass < 2; pass++) {
+        unsigned at[several];
+        for (int i = 0; i < several; i++)
+            at[i] = (threadIdx.x * 8 + i * 977 * 8) & (texels - 1);
+        __syncthreads();
+        long long start = clock64();
+        if (lane < lanes)
+#pragma unroll 1
+            for (int k = 0; k < STEPS / several; k++) {
+                float got[several];
+#pragma unroll
+                for (int i = 0; i < several; i++)
+                    if (kind == FETCH)
+                        got[i] = tex1Dfetch<float>(texture, (int)at[i]);
+                    else
+                        got[i] = memory[at[i]];
+#pragma unroll
+                for (int i = 0; i < several; i++)
+                    at[i] = (at[i] + 8456 + __float_as_uint(got[i])) & (texels - 1);
+            }
+        for (int i = 0; i < several; i++)
+            sum += at[i];
+        out[threadIdx.x] = sum;
+        __syncwarp();
+        clocks[pass * 1024 + threadIdx.x] = clock64() - start;
+    }
+}
+
 __global__ void sync_grid(long long *clocks) {
     cooperative_groups::grid_group grid = cooperative_groups::this_grid();
     grid.sync();
@@ -109,6 +144,46 @@ static void measure(const char *name, cudaTextureObject_t texture, unsigned widt
     printf("texture_rate_%s,%zu,%.3f\n", name, bytes, longest(1024) / STEPS / 32);
     scattered<kind><<<1, 1024>>>(texture, out, clocks, width, height);
     printf("texture_scattered_%s,%zu,%.3f\n", name, bytes, longest(1024) / STEPS / 32);
+}
+
+/* Cycles of a step of all chains: the first pass finds its texels in the L2, the second in the L1 if they fit. */
+template <int kind, int several>
+static void measure_chains(const char *name, cudaTextureObject_t texture, const float *memory, unsigned texels) {
+    static long long got[2048];
+    for (int lanes = 1; lanes <= 32; lanes *= lanes == 1 ? 4 : 8)
+        for (unsigned warps = 1; warps <= 32; warps *= 2) {
+            CHECK(cudaMemset((void *)memory, 0, texels * sizeof *memory));
+            chains<kind, several><<<1, warps * 32>>>(texture, memory, out, clocks, texels, lanes);
+            CHECK(cudaDeviceSynchronize());
+            CHECK(cudaMemcpy(got, clocks, sizeof got, cudaMemcpyDeviceToHost));
+            for (int pass = 0; pass < 2; pass++) {
+                long long most = 0;
+                for (unsigned i = 0; i < warps * 32; i++)
+                    most = got[pass * 1024 + i] > most ? got[pass * 1024 + i] : most;
+                printf("texture_%s_%d_chains_%d_lanes_%s,%u,%.3f\n", name, several, lanes, pass ? "again" : "first",
+                       warps, (double)most * several / STEPS);
+            }
+        }
+}
+
+static void many_chains() {
+    enum { TEXELS = 1 << 22 };
+    float *memory;
+    cudaResourceDesc resource = {};
+    cudaTextureDesc description = {};
+    cudaTextureObject_t texture;
+    CHECK(cudaMalloc(&memory, TEXELS * sizeof(float)));
+    resource.resType = cudaResourceTypeLinear;
+    resource.res.linear.devPtr = memory;
+    resource.res.linear.desc = cudaCreateChannelDesc<float>();
+    resource.res.linear.sizeInBytes = TEXELS * sizeof(float);
+    CHECK(cudaCreateTextureObject(&texture, &resource, &description, NULL));
+    measure_chains<FETCH, 1>("fetch", texture, memory, TEXELS);
+    measure_chains<FETCH, 4>("fetch", texture, memory, TEXELS);
+    measure_chains<POINT, 1>("load", texture, memory, TEXELS);
+    measure_chains<POINT, 4>("load", texture, memory, TEXELS);
+    CHECK(cudaDestroyTextureObject(texture));
+    CHECK(cudaFree(memory));
 }
 
 static void lines(unsigned texels) {
@@ -166,6 +241,7 @@ int main() {
     CHECK(cudaMalloc(&out, 1024 * sizeof *out));
     CHECK(cudaMalloc(&clocks, 4096 * sizeof *clocks));
     printf("name,parameter,value\n");
+    many_chains();
     for (unsigned texels = 1 << 12; texels <= 1 << 22; texels <<= 5)
         lines(texels);
     for (unsigned side = 64; side <= 2048; side *= 32)

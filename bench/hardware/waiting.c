@@ -69,7 +69,61 @@ static void beside_atomics(struct bench *bench, const char *name, const char *at
     text_free(&body);
 }
 
+/* Accesses that order others. Lane 0 of each warp accesses a word of its own, 1 KB from the next warp's. Cycles of one
+ * access, by the number of warps. */
+static void ordered(struct bench *bench) {
+    enum { PER_ROUND = 8 };
+    /* the result, a zero, becomes part of the next address */
+    static const char next[] = "cvt.u64.u32 %rd2, %r1;\nadd.u64 %rd0, %rd0, %rd2;\n";
+    static const struct {
+        const char *name, *fragment;
+        bool has_result;
+    } kind[] = {
+        {"ordered_load_relaxed", "ld.relaxed.gpu.global.u32 %r1, [%rd0];", true},
+        {"ordered_load_acquire", "ld.acquire.gpu.global.u32 %r1, [%rd0];", true},
+        {"ordered_atom_relaxed", "atom.relaxed.gpu.global.add.u32 %r1, [%rd0], 0;", true},
+        {"ordered_atom_acquire", "atom.acquire.gpu.global.add.u32 %r1, [%rd0], 0;", true},
+        {"ordered_atom_release", "atom.release.gpu.global.add.u32 %r1, [%rd0], 0;", true},
+        {"ordered_atom_both", "atom.acq_rel.gpu.global.add.u32 %r1, [%rd0], 0;", true},
+        {"ordered_red_release", "red.release.gpu.global.add.u32 [%rd0], 0;", false},
+        {"ordered_store_relaxed", "st.relaxed.gpu.global.u32 [%rd0], 0;", false},
+        {"ordered_store_release", "st.release.gpu.global.u32 [%rd0], 0;", false},
+        {"ordered_fence", "fence.acq_rel.gpu;", false},
+        {"ordered_fence_sc", "fence.sc.gpu;", false},
+        {"ordered_fence_cluster", "fence.acq_rel.cluster;", false},
+        {"ordered_store_fence", "st.global.u32 [%rd0], 0;\nfence.acq_rel.gpu;", false},
+        {"ordered_store_fence_cluster", "st.global.u32 [%rd0], 0;\nfence.acq_rel.cluster;", false},
+        {"ordered_red_fence", "red.relaxed.gpu.global.add.u32 [%rd0], 0;\nfence.acq_rel.gpu;", false},
+        {"ordered_load_fence", "ld.global.cg.u32 %r1, [%rd0];\nfence.acq_rel.gpu;", true},
+    };
+    for (size_t k = 0; k < sizeof kind / sizeof *kind; k++) {
+        struct text body = {0};
+        if (!bench_wants(bench, kind[k].name))
+            continue;
+        text_add(&body, "setp.ne.u32 %%p0, %%lane, 0;\n@%%p0 bra DONE;\n");
+        for (unsigned i = 0; i < PER_ROUND; i++)
+            text_add(&body, "%s\n%s", kind[k].fragment, kind[k].has_result ? next : "");
+        text_add(&body, "DONE:\n");
+        struct bench_source source = {
+            .version = "8.3",
+            .target = "sm_90",
+            .setup = "shr.u32 %t, %gtid, 5;\nmul.wide.u32 %rd0, %t, 1024;\nadd.u64 %rd0, %rd0, %data;\n",
+            .body = body.at,
+            .tail = "cvt.u32.u64 %sink, %rd0;\n"};
+        struct bench_kernel kernel = bench_compile(bench, &source);
+        for (unsigned warps = 1; warps <= 32; warps *= 2) {
+            struct bench_launch launch = {.blocks = 1, .threads = 32 * warps, .rounds = bench->is_quick ? 4 : 16};
+            CHECK(cuMemsetD8(bench->data, 0, 1 << 20));
+            bench_print_number(kind[k].name, warps,
+                               bench_run(bench, kernel, launch, NULL) / (PER_ROUND * (double)launch.rounds));
+        }
+        bench_unload(kernel);
+        text_free(&body);
+    }
+}
+
 void bench_waiting(struct bench *bench) {
+    ordered(bench);
     hand_over(bench, "hand_over", "");
     hand_over(bench, "hand_over_fenced", "membar.gl;\n");
     beside_atomics(bench, "beside_red", "red.global.add.u32 [%rd0], 1;");
