@@ -4,7 +4,8 @@
 #     bench/instructions.sh [BUILD]            counts, and prints what differs from instructions.csv, which a release records
 #     bench/instructions.sh --some [BUILD]     only three of the fifteen, in a few seconds: the test bench/instructions
 #     bench/instructions.sh --record [BUILD]   counts, and writes instructions.csv
-# Counts depend on the compiler; those in the file are of Debian 12's gcc. More than 3 % above the file is an error.
+# Counts depend on the compiler; those in the file are of Debian 12's gcc. 3 % above the file is an error. Two counts of a build differ
+# by less than 0.02 %, wherever it lies and however loaded the machine is.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
 records=false some=false
@@ -35,7 +36,10 @@ count() {
     local options=(--functional) file host=0 n warps
     [[ $2 == - ]] || options=(-m "$2" -d "$3" --threads 1)
     rm -f "$work"/*
-    valgrind --tool=callgrind --trace-children=yes --callgrind-out-file="$work/%p" "$build/bin/heddle" run "$1" "${options[@]}" --no-check -q \
+    # How often a program writes its results depends on the clock (up to 3 % of bfs), so the writing is not counted. The order of the
+    # last two options matters: the first switches counting off at the start.
+    valgrind --tool=callgrind --trace-children=yes --callgrind-out-file="$work/%p" \
+        --toggle-collect=cuda_results_write --collect-atstart=yes "$build/bin/heddle" run "$1" "${options[@]}" --no-check -q \
         --json "$work/json" >"$work/out" 2>&1 || { tail -n 5 "$work/out" >&2 && return 1; }
     warps=$(sed -nE '/"total"/,$s/^ *"warp_instructions": ([0-9]+),?$/\1/p' "$work/json")
     for file in "$work"/[0-9]*; do # the program is the process that executes most
@@ -55,7 +59,7 @@ for case in "${cases[@]}"; do
         old=$(sed -nE "s/^$program,$machine,$model,([0-9]+)$/\\1/p" "$file")
         printf '%-10s %-14s %-6s %6d, recorded %6d: %+.1f %%\n' "$program" "$machine" "$model" "$n" "${old:-0}" \
             "$(awk -v n="$n" -v old="${old:-$n}" 'BEGIN { print 100 * (n - old) / old }')"
-        ((100 * n <= 103 * ${old:-$n})) || status=1
+        ((100 * n < 103 * ${old:-$n})) || status=1
     fi
 done
 $records && echo "$table" >"$file"
