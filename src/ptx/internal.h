@@ -331,6 +331,8 @@ bool ptx_parse_call(struct ptx_parser *parser, struct ptx_instruction *instructi
 
 /* parser/operand.c */
 bool ptx_parse_operand(struct ptx_parser *parser, struct ptx_operand *operand);
+/* Parses the rest of register + constant after the operand, if there is any. */
+bool ptx_parse_addend(struct ptx_parser *parser, struct ptx_operand *operand);
 /* Parses a guard, a pair or an index: the name must be a register; `what` describes it in messages. */
 bool ptx_parse_register(struct ptx_parser *parser, const char *what, uint32_t *register_id);
 /* Records the pending names among operands that are at their final address. */
@@ -343,6 +345,8 @@ struct ptx_name *ptx_operand_name(const struct ptx_operand *operand);
 bool ptx_parse_element(struct ptx_parser *parser, struct ptx_operand *operand);
 /* Turns the elements of arrays among the operands into addresses. */
 bool ptx_place_elements(struct ptx_parser *parser, struct ptx_instruction *instruction);
+/* Adds the constants of operands that are register + constant, before the instruction. */
+bool ptx_place_sums(struct ptx_parser *parser, struct ptx_instruction *instruction);
 
 /* old.c: adds the suffixes that PTX 1.x leaves out. */
 void ptx_complete_old(const struct ptx_module *module, struct ptx_instruction *instruction);

@@ -155,6 +155,7 @@ struct ptx_operand {
     enum ptx_operand_kind kind;
     struct ptx_location at;
     bool is_element;  /* VARIABLE, only in the parser: written a[index]; register_id is the index, if it has one */
+    bool is_sum;      /* REGISTER: written as register + constant, so no destination */
     bool is_negated;  /* !%p in setp, set, and, or, xor, vote and bar.red (others are rewritten); -%r in vmad */
     uint8_t selector; /* video byte/half selector: 0 none, 1..4 = .b0...b3, 5..6 = .h0 .h1; packed: see selector_mask */
     uint16_t
@@ -162,7 +163,7 @@ struct ptx_operand {
     uint32_t register_id; /* REGISTER; base of ADDRESS, or PTX_NO_INDEX */
     uint32_t pair_id;     /* the q of p|q (setp, shfl, match); PTX_NO_INDEX when absent; PTX_NO_INDEX-1 for `_` */
     uint64_t value;       /* immediates; envreg/pm number for SPECIAL */
-    int64_t offset;       /* ADDRESS, VARIABLE */
+    int64_t offset;       /* ADDRESS, VARIABLE; REGISTER only in the parser */
     enum ptx_special special;
     struct ptx_variable *variable;
     struct ptx_function *function;

@@ -1,6 +1,7 @@
 """Programs from the grammar of PTX at random. Each production of the manual is a function that adds declarations and statements to
 a program and returns the 64 bits that its statements leave in %v: chapters 4 to 7 (syntax, variables, operands, calls) and 11
-(directives). The values follow from the manual; arrays indexed by registers from NVIDIA's assembler."""
+(directives). The values follow from the manual; arrays indexed by registers, sums and
+ignored operands from NVIDIA's assembler."""
 import struct
 
 import constants
@@ -345,6 +346,26 @@ def old_grid(p):
     return 0
 
 
+def sum_of_register(p):
+    kind = p.random.choice(["u16", "b16", "s16", "u32", "b32", "s32", "u64", "b64", "s64"])
+    bits, r, value, addend = 8 * BYTES[kind], p.register(kind), p.random.randrange(1 << 16), p.random.randrange(1 << 16)
+    text = p.random.choice([offset_text(p.random, addend), "+-%d" % addend])
+    result = truncated(value - addend if text.startswith("+-") else value + addend, bits // 8)
+    p.say("mov.%s %s, %d;" % (kind, r, value), "cvt.u64.u%d %%v, %s%s;" % (bits, r, text) if bits < 64 else
+          p.random.choice(["mov.u64 %%v, %s%s;", "add.u64 %%v, %s%s, 0;"]) % (r, text))
+    return result
+
+
+def ignored_operand(p):
+    a, b, d = (p.register("u32") for _ in range(3))
+    x, y = p.random.randrange(1 << 16), p.random.randrange(1 << 16)
+    name, result = p.random.choice([("vadd.u32.u32.u32", x + y), ("vabsdiff.u32.u32.u32", abs(x - y)), ("vmax.u32.u32.u32", max(x, y)),
+                                    ("vset.u32.u32.lt", int(x < y))])
+    p.say("mov.u32 %s, %d;" % (a, x), "mov.u32 %s, %d;" % (b, y), "%s %s, %s, %s, %s;" % (name, d, a, b, p.random.choice([a, b])),
+          "cvt.u64.u32 %%v, %s;" % d)
+    return result
+
+
 # --- statements ---
 
 def guard(p):
@@ -440,8 +461,8 @@ def text_between(p):
 PRODUCTIONS = [
     integer_literal, integer_expression, narrow_immediate, floating_literal, floating_expression, floating_comparison, scalar, declarators,
     array, open_array, vector_variable, address_initialiser, mask_of_address, mask_of_integer, extern_then_defined, address_register,
-    address_variable, element, element_by_register, packing, vector_register, register_range, special_register, wide_special, old_grid, guard,
-    predicate_pair, scopes, branches, switch, call_by_register, call_by_parameter, call_without_result, call_indirect, text_between]
+    address_variable, element, element_by_register, packing, vector_register, register_range, special_register, wide_special, old_grid,
+    sum_of_register, ignored_operand, guard, predicate_pair, scopes, branches, switch, call_by_register, call_by_parameter, call_without_result, call_indirect, text_between]
 
 
 def directives(random):

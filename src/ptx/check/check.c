@@ -138,6 +138,26 @@ static const char *alternative_of(const char *alternatives, unsigned n_operands)
     }
 }
 
+/* Scalar video instructions read c for a part of d or for a second operation. The vendor's assembler accepts c without
+ * either and ignores it. */
+static void drop_unused(struct ptx_instruction *instruction) {
+    switch (instruction->opcode) {
+    case PTX_OP_VADD:
+    case PTX_OP_VSUB:
+    case PTX_OP_VABSDIFF:
+    case PTX_OP_VMIN:
+    case PTX_OP_VMAX:
+    case PTX_OP_VSHL:
+    case PTX_OP_VSHR:
+    case PTX_OP_VSET:
+        if (instruction->operand[0].selector == 0 && !has_one_of(instruction, "add min max"))
+            instruction->n_operands = 3;
+        break;
+    default:
+        break;
+    }
+}
+
 static bool check_operands(struct ptx_check *check, const struct ptx_rule *rule) {
     struct ptx_instruction *instruction = check->instruction;
     const char *letters = alternative_of(rule->operands, instruction->n_operands);
@@ -146,6 +166,7 @@ static bool check_operands(struct ptx_check *check, const struct ptx_rule *rule)
     for (unsigned i = 0; i < instruction->n_operands; i++)
         if (!ptx_check_operand(check, &instruction->operand[i], letters[i], i))
             return false;
+    drop_unused(instruction);
     return true;
 }
 

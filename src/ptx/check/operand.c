@@ -42,7 +42,7 @@ static bool check_register(struct ptx_check *check, const struct ptx_operand *op
 static const char *kind_name(const struct ptx_operand *operand) {
     switch (operand->kind) {
     case PTX_OPERAND_REGISTER:
-        return "a register";
+        return operand->is_sum ? "a register plus a constant" : "a register";
     case PTX_OPERAND_SINK:
         return "'_'";
     case PTX_OPERAND_INTEGER:
@@ -174,7 +174,7 @@ static bool check_destination(struct ptx_check *check, const struct ptx_operand 
         return false;
     if (operand->kind == PTX_OPERAND_SINK && may_sink)
         return true;
-    if (operand->kind != PTX_OPERAND_REGISTER)
+    if (operand->kind != PTX_OPERAND_REGISTER || operand->is_sum)
         return wrong_kind(check, operand, "a destination register");
     return check_register(check, operand, operand->register_id, type, fit);
 }

@@ -1,11 +1,13 @@
-/* Elements of arrays as operands: a[3], a[%r1], a[%r1 + 2].
+/* Elements of arrays as operands: a[3], a[%r1], a[%r1 + 2]; and registers plus a constant, %r1 + 2.
  *
  * From the PTX ISA manual ("Arrays as Operands"). mov and cvta take the address of the element; ld, ldu and st access
  * it without brackets. Details that the manual leaves open follow the vendor's assembler, release 13.0: an index counts
  * elements of the scalar type, even in arrays of vectors and of several dimensions. Only the low 32 bits of a register
  * count, index times size is computed with 32 bits, and the product is unsigned.
  *
- * An index in a register needs arithmetic, which the parser writes out before the instruction. */
+ * An index in a register needs arithmetic, which the parser writes out before the instruction. So does a register plus
+ * a constant as a source. The manual allows such a sum only in addresses, but the vendor's assembler accepts it for
+ * every integer register, and emits the same machine code as for an add before the instruction. */
 #include "ptx/internal.h"
 
 static uint32_t element_bytes(const struct ptx_variable *variable) { return (ptx_type_bits(variable->type) + 7) / 8; }
@@ -41,7 +43,7 @@ bool ptx_parse_element(struct ptx_parser *parser, struct ptx_operand *operand) {
     return ptx_expect(parser, ']', "after the index");
 }
 
-/* ---- Arithmetic for an index in a register ---- */
+/* ---- Arithmetic for an index in a register, and sums ---- */
 
 static struct ptx_operand register_operand(uint32_t id, struct ptx_location at) {
     return (struct ptx_operand){
@@ -144,4 +146,29 @@ bool ptx_place_elements(struct ptx_parser *parser, struct ptx_instruction *instr
             return false;
     return parser->n_elements == 0 ||
            ptx_fail(parser, parser->element_at, "only mov, cvta, ld, ldu and st take an element of an array");
+}
+
+static bool place_sum(struct ptx_parser *parser, const struct ptx_instruction *instruction,
+                      struct ptx_operand *operand) {
+    static const enum ptx_type types[] = {[16] = PTX_U16, [32] = PTX_U32, [64] = PTX_U64};
+    const struct ptx_register *reg = &parser->registers.item[operand->register_id];
+    enum ptx_kind kind = ptx_type_kind(reg->type);
+    if (kind == PTX_KIND_F || kind == PTX_KIND_P || ptx_type_bits(reg->type) < 16)
+        return ptx_fail(parser, operand->at, "'%s' is .%s; a constant is added to integers only", reg->name,
+                        ptx_type_name(reg->type));
+    enum ptx_type type = types[ptx_type_bits(reg->type)];
+    struct ptx_operand sum[] = {register_operand(operand->register_id, operand->at),
+                                integer_operand((uint64_t)operand->offset, operand->at)};
+    *operand = register_operand(write(parser, instruction, PTX_OP_ADD, type, PTX_NO_TYPE, sum, 2), operand->at);
+    operand->is_sum = true;
+    return true;
+}
+
+bool ptx_place_sums(struct ptx_parser *parser, struct ptx_instruction *instruction) {
+    for (uint32_t i = 0; i < instruction->n_operands; i++) {
+        struct ptx_operand *operand = &instruction->operand[i];
+        if (operand->kind == PTX_OPERAND_REGISTER && operand->offset != 0 && !place_sum(parser, instruction, operand))
+            return false;
+    }
+    return true;
 }

@@ -1,5 +1,5 @@
-/* Tests of elements of arrays as operands: the instructions they become, and wrong ones. tests/kernels/grammar_elements
- * and tests/grammar execute them. */
+/* Tests of elements of arrays and of sums as operands: the instructions they become, and wrong ones.
+ * tests/kernels/grammar_elements and tests/grammar execute them. */
 #include "ptx/fixture.h"
 
 #define ARRAYS ".shared .u32 tile[8]; .local .u64 own[4]; "
@@ -63,12 +63,40 @@ static void wrong_elements_are_explained(void **state) {
     fixture_rejects(".shared .u32 t[8]; ld.global.u32 %r1, t[%r1];", 39, "'t' is in .shared, not in .global");
 }
 
+static void a_register_plus_a_constant_becomes_an_addition(void **state) {
+    (void)state;
+    struct ptx_module *module = fixture_body("@%p1 mul.lo.u32 %r1, %r2 + 3, %r2 + -1 + 2; mov.u64 %rd1, %rd2 + 0;");
+    const struct ptx_function *kernel = fixture_kernel(module);
+    assert_int_equal(kernel->n_instructions, 4);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(kernel->instruction[i].opcode, PTX_OP_ADD);
+        assert_int_equal(kernel->instruction[i].guard, PTX_NO_INDEX);
+        assert_int_equal(operand(module, i, 2)->value, i == 0 ? 3 : 1);
+        assert_int_equal(operand(module, 2, 1 + i)->register_id, operand(module, i, 0)->register_id);
+    }
+    assert_int_equal(kernel->instruction[3].opcode, PTX_OP_MOV);
+    ptx_module_free(module);
+}
+
+static void wrong_sums_are_explained(void **state) {
+    (void)state;
+    fixture_rejects("add.u32 %r1 + 1, %r2, %r3;", 9,
+                    "add.u32 needs a destination register here, got a register plus a constant");
+    fixture_rejects("add.f32 %f1, %f2 + 1, %f3;", 14, "'%f2' is .f32; a constant is added to integers only");
+    fixture_rejects("and.pred %p1, %p2 + 1, %p3;", 15, "'%p2' is .pred; a constant is added to integers only");
+    fixture_rejects("add.u32 %r1, %r2 - 1, %r3;", 18, "expected ';' after operand, got '-'");
+    fixture_rejects("add.u32 %r1, %r2 + %r3, %r3;", 18, "an offset must be a constant, not '%r3'");
+    fixture_rejects("mov.b64 %rd1, {%r1 + 1, %r2};", 20, "expected '}' after operand, got '+'");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_constant_index_is_an_offset),
         cmocka_unit_test(an_index_in_a_register_becomes_arithmetic),
         cmocka_unit_test(labels_stay_before_the_arithmetic),
         cmocka_unit_test(wrong_elements_are_explained),
+        cmocka_unit_test(a_register_plus_a_constant_becomes_an_addition),
+        cmocka_unit_test(wrong_sums_are_explained),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -186,7 +186,7 @@ static bool parse_operands(struct ptx_parser *parser, struct ptx_instruction *in
         struct ptx_operand operand;
         if (parser->operands.count - first == MAX_OPERANDS)
             return ptx_fail(parser, parser->token.at, "more than %d operands", MAX_OPERANDS);
-        if (!ptx_parse_operand(parser, &operand))
+        if (!ptx_parse_operand(parser, &operand) || !ptx_parse_addend(parser, &operand))
             return false;
         PTX_PUSH(&parser->operands, operand);
     } while (ptx_accept(parser, ','));
@@ -216,7 +216,7 @@ bool ptx_parse_instruction(struct ptx_parser *parser) {
     parser->n_unresolved = parser->n_elements = 0;
     bool is_right = parse_guard(parser, &instruction) && parse_opcode(parser, &instruction) &&
                     parse_suffixes(parser, &instruction) && parse_rest(parser, &instruction) &&
-                    ptx_place_elements(parser, &instruction) &&
+                    ptx_place_elements(parser, &instruction) && ptx_place_sums(parser, &instruction) &&
                     ptx_expect(parser, ';', instruction.n_operands > 0 ? "after operand" : "after instruction");
     if (!is_right) {
         parser->labels.count = n_labels; /* drop the targets of the dropped branch */

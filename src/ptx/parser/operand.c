@@ -47,9 +47,9 @@ static bool parse_offset(struct ptx_parser *parser, struct ptx_operand *operand)
     if (!ptx_parse_value(parser, &value))
         return false;
     if (value.kind == VALUE_ADDRESS)
-        return ptx_fail(parser, value.at, "the offset of an address must be a constant, not '%s'", value.symbol->text);
+        return ptx_fail(parser, value.at, "an offset must be a constant, not '%s'", value.symbol->text);
     if (value.kind != VALUE_INTEGER)
-        return ptx_fail(parser, value.at, "the offset of an address must be an integer");
+        return ptx_fail(parser, value.at, "an offset must be an integer");
     operand->offset = (int64_t)value.bits;
     return true;
 }
@@ -399,4 +399,11 @@ static bool parse_nested(struct ptx_parser *parser, struct ptx_operand *operand,
 
 bool ptx_parse_operand(struct ptx_parser *parser, struct ptx_operand *operand) {
     return parse_nested(parser, operand, 0);
+}
+
+/* The rest of register + constant. ptx_place_sums() computes it before the instruction. */
+bool ptx_parse_addend(struct ptx_parser *parser, struct ptx_operand *operand) {
+    bool is_plain = operand->kind == PTX_OPERAND_REGISTER && !operand->is_negated && operand->selector_mask == 0xffff &&
+                    operand->pair_id == PTX_NO_INDEX;
+    return !is_plain || !ptx_is_punctuation(parser, '+') || parse_offset(parser, operand);
 }

@@ -154,8 +154,8 @@ static void wrong_operands_are_explained(void **state) {
     fixture_rejects("add.s32 %r1,, %r3;", 13, "expected an operand, got ','");
     fixture_rejects("add.s32 %r1, %r2,;", 18, "expected an operand, got ';'");
     fixture_rejects("ld.global.u32 %r1, [%rd1;", 25, "expected ']' after address, got ';'");
-    fixture_rejects("ld.global.u32 %r1, [cell+%r2];", 25, "the offset of an address must be a constant, not '%r2'");
-    fixture_rejects("ld.global.u32 %r1, [%rd1+1.5];", 25, "the offset of an address must be an integer");
+    fixture_rejects("ld.global.u32 %r1, [cell+%r2];", 25, "an offset must be a constant, not '%r2'");
+    fixture_rejects("ld.global.u32 %r1, [%rd1+1.5];", 25, "an offset must be an integer");
     fixture_rejects("ld.global.u32 %r1, [helper];", 21, "'helper' is a function, not a variable");
     fixture_rejects("ld.global.u32 %r1, [%tid];", 21, "'%tid' cannot be an address");
     fixture_rejects("ld.global.v2.u32 {%r1 %r2}, [cell];", 23, "expected '}' after operand, got '%r2'");
