@@ -1,5 +1,5 @@
-# Our versions of NVIDIA's closed libraries: cublas/ makes libcublas and libcublasLt, curand/ makes libcurand. They lie beside libcuda and
-# need nothing but it. Included by src/CMakeLists.txt.
+# Our versions of NVIDIA's closed libraries: cublas/ makes libcublas and libcublasLt, curand/ makes libcurand, cufft/ makes libcufft. They
+# lie beside libcuda and need nothing but it. Included by src/CMakeLists.txt.
 include(${PROJECT_SOURCE_DIR}/cmake/kernels.cmake)
 
 # add_kernels(LIBRARY NAME SM VERSION): compiles LIBRARY/kernels/NAME.cu and adds the file that contains its PTX to `embedded`.
@@ -57,6 +57,17 @@ unset(embedded)
 add_kernels(curand random 70 63)
 file(GLOB api CONFIGURE_DEPENDS curand/*.c)
 add_closed(heddle_curand curand 10 curand ${api} ${embedded} $<TARGET_OBJECTS:heddle_library>)
+
+unset(embedded)
+add_kernels(cufft transform 70 63)
+file(GLOB api CONFIGURE_DEPENDS cufft/*.c)
+list(FILTER api EXCLUDE REGEX "/plan\\.c$")
+add_objects(heddle_cufft_core ${api} ${embedded})
+foreach(major IN ITEMS 10 11 12) # of CUDA 11, 12 and 13
+  add_closed(heddle_cufft_${major} cufft ${major} cufft cufft/plan.c $<TARGET_OBJECTS:heddle_cufft_core>
+    $<TARGET_OBJECTS:heddle_library>)
+  target_compile_definitions(heddle_cufft_${major} PRIVATE CUFFT_MAJOR=${major})
+endforeach()
 
 add_dependencies(runtime ${closed_targets})
 set(closed_targets ${closed_targets} PARENT_SCOPE) # for their installation

@@ -113,22 +113,22 @@ run 1 "error 98" "$work/mixed" -- code
 
 # The toolkit's own libraries, where they are installed.
 toolkit=$(dirname "$(readlink -f "$nvcc")")/../lib64
-[[ -e $toolkit/libcufft.so ]] || exit 0
+[[ -e $toolkit/libcusolver.so ]] || exit 0
 cat >"$work/closed.cu" <<'END_OF_FILE'
-#include <cufft.h>
+#include <cusolverDn.h>
 __global__ void twice(int *x) { *x *= 2; }
 int main(int argc, char **) {
     int x = 21, *d, version;
-    cufftHandle plan;
+    cusolverDnHandle_t handle;
     cudaMalloc(&d, 4);
     cudaMemcpy(d, &x, 4, cudaMemcpyHostToDevice);
     twice<<<1, 1>>>(d);
     cudaMemcpy(&x, d, 4, cudaMemcpyDeviceToHost);
-    if (x != 42 || cufftGetVersion(&version))
+    if (x != 42 || cusolverGetVersion(&version))
         return 9;
-    return argc == 2 && cufftPlan1d(&plan, 256, CUFFT_C2C, 1) == CUFFT_SUCCESS ? 6 : 0;
+    return argc == 2 && cusolverDnCreate(&handle) == CUSOLVER_STATUS_SUCCESS ? 6 : 0;
 }
 END_OF_FILE
-"$nvcc" -arch=compute_80 "$work/closed.cu" -o "$work/closed" -lcufft -Xlinker -rpath="$toolkit"
+"$nvcc" -arch=compute_80 "$work/closed.cu" -o "$work/closed" -lcusolver -Xlinker -rpath="$toolkit"
 run 0 '' "$work/closed"
-run 1 "heddle: libcufft.so" "$work/closed" -- plan
+run 1 "heddle: libcusolver.so" "$work/closed" -- create
