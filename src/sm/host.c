@@ -65,7 +65,7 @@ static void wake(void *user, struct divergence_group *group, uint64_t cycle) {
         if (slot->fetch_ready != SM_NEVER && slot->fetch_ready < sm->blocks.start)
             slot->fetch_ready = sm->blocks.start;
         sm_prepare(sm, (uint32_t)group->slot, cycle);
-        sm->dispatcher.wake(sm->dispatcher.user, sm->index, sm->blocks.start > cycle ? sm->blocks.start : cycle + 1);
+        sm->dispatcher.wake(sm->dispatcher.user, sm->index, sm_wheel_next(&sm->wheel, cycle));
         return;
     }
     sm_prepare(sm, (uint32_t)group->slot, cycle_before(sm, cycle));
