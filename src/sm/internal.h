@@ -112,6 +112,12 @@ static inline bool sm_has_fault(const struct sm *sm) { return sm->cx.fault.kind 
 
 static inline uint32_t sm_lanes_in(uint32_t mask) { return mask == ~0u ? EXEC_LANES : base_count_bits(mask); }
 
+/* Returns the time of a fence for the device. */
+static inline uint64_t sm_fence_cycles(const struct sm *sm, const struct sm_slot *slot) {
+    const struct config_lowering *lowering = &sm->machine->lowering;
+    return slot->has_accessed && lowering->fence_access_cycles ? lowering->fence_access_cycles : lowering->fence_cycles;
+}
+
 /* Returns the cycles for which the bundle occupies its unit: in proportion to the number of lanes if lanes issue by
  * themselves. */
 static inline uint32_t sm_occupancy_cycles(const struct sm *sm, const struct sm_timing *timing, uint32_t mask) {
@@ -190,11 +196,6 @@ uint64_t sm_cluster_access(struct sm *sm, uint32_t mask, uint32_t bytes, const s
 /* Returns the lanes whose last access was to the shared memory of other blocks. */
 uint32_t sm_cluster_lanes(const struct sm *sm, uint32_t mask);
 /* An arrival of these lanes at mbarriers of other blocks, which see it later. */
-/* Returns the time of a fence for the device. */
-static inline uint64_t sm_fence_cycles(const struct sm *sm, const struct sm_slot *slot) {
-    const struct config_lowering *lowering = &sm->machine->lowering;
-    return slot->has_accessed && lowering->fence_access_cycles ? lowering->fence_access_cycles : lowering->fence_cycles;
-}
 void sm_cluster_signal(struct sm *sm, uint32_t pc, uint32_t mask, uint64_t cycle);
 
 /* prepare.c */
