@@ -103,6 +103,29 @@ static void uninitialised_reads_are_found(void **state) {
     expect_found(shared, "of shared memory in kernel");
 }
 
+/* Blocks of a cluster access each other's shared memory. */
+static void clusters_are_checked(void **state) {
+    (void)state;
+    static const struct {
+        const char *program, *finding;
+    } check[] = {
+        {"cluster_read", NULL},
+        {"cluster_unwritten", "error: uninitialised read of 4 bytes at 0x0 of shared memory"},
+        {"cluster_write", NULL},
+        {"cluster_race", "error: race at 0x"},
+        {"cluster_signals", NULL},
+        {"cluster_silence", "error: race at 0x"},
+    };
+    static const char *const machine[] = {"--functional", "-m h200"};
+    for (size_t i = 0; i < sizeof check / sizeof *check; i++)
+        for (size_t m = 0; m < sizeof machine / sizeof *machine; m++) {
+            struct outcome outcome = run(check[i].finding ? 1 : 0, check[i].program, machine[m]);
+            const char *finding = check[i].finding ? check[i].finding : "error";
+            assert_int_equal(count(outcome.err, finding), check[i].finding ? 1 : 0);
+            outcome_free(&outcome);
+        }
+}
+
 static void written_memory_is_initialised(void **state) {
     (void)state;
     static const char *const program[] = {"global",      "global managed", "global mapped",
@@ -173,6 +196,7 @@ int main(void) {
         cmocka_unit_test(races_are_found),
         cmocka_unit_test(synchronised_accesses_do_not_race),
         cmocka_unit_test(uninitialised_reads_are_found),
+        cmocka_unit_test(clusters_are_checked),
         cmocka_unit_test(written_memory_is_initialised),
         cmocka_unit_test(a_race_names_both_threads_and_lines),
         cmocka_unit_test(an_uninitialised_read_names_thread_line_and_allocation),

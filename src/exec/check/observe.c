@@ -28,6 +28,14 @@ static uint32_t thread_of(const struct exec_context *cx, unsigned lane) {
     return exec_row_at(cx, lane)->index * EXEC_LANES + exec_lane_at(cx, lane);
 }
 
+/* Returns the lane's address in shared memory, of an instruction that accesses no other. */
+static uint64_t offset_of(const struct exec_context *cx, unsigned lane) {
+    uint64_t offset = cx->address[lane];
+    if (cx->insn->access.space == PTX_SPACE_GENERIC)
+        exec_generic_space(cx->address[lane], &offset);
+    return offset;
+}
+
 /* --- accesses of one lane --- */
 
 static void report_unwritten(const struct exec_context *cx, unsigned lane, enum exec_finding_kind kind,
@@ -80,9 +88,22 @@ static struct exec_toucher toucher_of(const struct exec_context *cx, unsigned la
     return (struct exec_toucher){thread, thread, block_of(cx, lane)->clocks.now[thread], pc_of(cx), touch};
 }
 
+/* The clocks of a block know only its own threads, so races between blocks of a cluster are not found. */
+static void access_other(struct exec_context *cx, unsigned lane, struct exec_shadow *shadow, enum exec_touch touch,
+                         bool reads, uint64_t offset, uint32_t bytes) {
+    if (reads && !cx->grid->program->moves[pc_of(cx)] && !exec_shadow_is_written(shadow, (uint32_t)offset, bytes))
+        report_unwritten(cx, lane, EXEC_FINDING_SHARED, offset, bytes);
+    if (touch != EXEC_TOUCH_READ)
+        exec_shadow_write(shadow, (uint32_t)offset, bytes);
+}
+
 static void access_shared(struct exec_context *cx, unsigned lane, enum exec_touch touch, bool reads, uint64_t offset,
                           uint32_t bytes, const unsigned char *value) {
-    struct exec_check_block *block = block_of(cx, lane);
+    struct exec_check_block *block = block_of(cx, lane), *owner = exec_shared_block(cx, lane, &offset)->check;
+    if (owner != block) {
+        access_other(cx, lane, &owner->shadow, touch, reads, offset, bytes);
+        return;
+    }
     struct exec_toucher toucher = toucher_of(cx, lane, touch);
     uint32_t move = cx->grid->program->moves[toucher.pc], *moving = &block->moving[toucher.thread];
     bool is_unwritten = reads && !exec_shadow_is_written(&block->shadow, (uint32_t)offset, bytes);
@@ -200,9 +221,11 @@ static void copy_elements(struct exec_context *cx, const struct exec_operands *o
         struct exec_toucher toucher = toucher_of(cx, l, EXEC_TOUCH_WRITE);
         toucher.id = exec_clocks_twin(clocks, toucher.thread);
         toucher.stamp = exec_clocks_copy(clocks);
+        uint64_t to = exec_based_address(cx, o, 0, l);
         if (cx->async.bytes[l])
             read_global(cx, l, cx->address[l], cx->async.bytes[l]);
-        touch_shared(cx, l, &toucher, exec_based_address(cx, o, 0, l), o->imm, NULL);
+        if (exec_shared_block(cx, l, &to)->check == block_of(cx, l))
+            touch_shared(cx, l, &toucher, to, o->imm, NULL);
     }
 }
 
@@ -211,10 +234,25 @@ static void write_bulk(struct exec_context *cx, unsigned lane, enum exec_touch t
                        uint64_t mbarrier) {
     struct exec_clocks *clocks = &block_of(cx, lane)->clocks;
     struct exec_toucher toucher = toucher_of(cx, lane, touch);
+    struct exec_check_block *owner = exec_shared_block(cx, lane, &offset)->check;
+    if (owner != block_of(cx, lane)) {
+        exec_shadow_write(&owner->shadow, (uint32_t)offset, bytes);
+        return;
+    }
+    exec_shared_block(cx, lane, &mbarrier);
     toucher.id = exec_clocks_bulk(clocks);
     toucher.stamp = exec_clocks_copy(clocks);
     touch_shared(cx, lane, &toucher, offset, bytes, NULL);
     exec_clocks_complete(clocks, (uint32_t)mbarrier, toucher.stamp);
+}
+
+/* A copy writes to one block, or with .multicast::cluster to several. */
+static void write_copies(struct exec_context *cx, unsigned lane, enum exec_touch touch, uint64_t offset, uint32_t bytes,
+                         uint64_t mbarrier) {
+    if (!cx->async.multicast[lane])
+        write_bulk(cx, lane, touch, offset, bytes, mbarrier);
+    EXEC_FOR_ACTIVE(rank, cx->async.multicast[lane])
+    write_bulk(cx, lane, touch, exec_of_rank(offset, rank), bytes, exec_of_rank(mbarrier, rank));
 }
 
 static void copy_bulk(struct exec_context *cx, const struct exec_operands *o) {
@@ -237,7 +275,7 @@ static void copy_bulk(struct exec_context *cx, const struct exec_operands *o) {
             continue;
         }
         uint64_t mbarrier = cx->insn->n_src > 5 ? exec_based_address(cx, o, 5, l) : 0;
-        write_bulk(cx, l, reduces ? EXEC_TOUCH_ATOMIC : EXEC_TOUCH_WRITE, to, bytes, mbarrier);
+        write_copies(cx, l, reduces ? EXEC_TOUCH_ATOMIC : EXEC_TOUCH_WRITE, to, bytes, mbarrier);
     }
 }
 
@@ -256,7 +294,7 @@ static void copy_tensor(struct exec_context *cx, const struct exec_operands *o) 
                 write_global(cx, row->address, row->bytes);
         }
         if (is_load)
-            write_bulk(cx, l, EXEC_TOUCH_WRITE, shared, cx->async.bytes[l], exec_based_address(cx, o, 3, l));
+            write_copies(cx, l, EXEC_TOUCH_WRITE, shared, cx->async.bytes[l], exec_based_address(cx, o, 3, l));
     }
 }
 
@@ -267,10 +305,7 @@ static void store_async(struct exec_context *cx, const struct exec_operands *o) 
     const uint32_t bytes = access_bytes(cx);
     const bool reduces = cx->insn->opcode == PTX_OP_RED;
     EXEC_FOR_ACTIVE(l, o->mask) {
-        uint64_t offset = cx->address[l];
-        if (cx->insn->access.space == PTX_SPACE_GENERIC)
-            exec_generic_space(cx->address[l], &offset);
-        write_bulk(cx, l, reduces ? EXEC_TOUCH_ATOMIC : EXEC_TOUCH_WRITE, offset, bytes,
+        write_bulk(cx, l, reduces ? EXEC_TOUCH_ATOMIC : EXEC_TOUCH_WRITE, offset_of(cx, l), bytes,
                    exec_based_address(cx, o, cx->insn->n_src - 2u, l));
     }
 }
@@ -299,15 +334,17 @@ static void wait(struct exec_context *cx, const struct exec_operands *o) {
 
 /* --- mbarriers --- */
 
-static uint32_t mbarrier_of(const struct exec_context *cx, unsigned lane) {
-    uint64_t offset = cx->address[lane];
-    if (cx->insn->access.space == PTX_SPACE_GENERIC)
-        exec_generic_space(cx->address[lane], &offset);
-    return (uint32_t)offset;
+/* All mbarriers of other blocks count as one. Another block may pass on what an arrival there tells, by a signal to an
+ * mbarrier of this block, so a wait for any of these learns it. */
+#define OTHER_MBARRIERS UINT32_MAX
+
+static uint32_t mbarrier_of(struct exec_context *cx, unsigned lane) {
+    uint64_t offset = offset_of(cx, lane);
+    return exec_shared_block(cx, lane, &offset)->check == block_of(cx, lane) ? (uint32_t)offset : OTHER_MBARRIERS;
 }
 
 static void touch_mbarriers(struct exec_context *cx, uint32_t mask, enum exec_touch touch) {
-    EXEC_FOR_ACTIVE(l, mask) access_shared(cx, l, touch, false, mbarrier_of(cx, l), sizeof(uint64_t), NULL);
+    EXEC_FOR_ACTIVE(l, mask) access_shared(cx, l, touch, false, offset_of(cx, l), sizeof(uint64_t), NULL);
 }
 
 static void init_mbarrier(struct exec_context *cx, const struct exec_operands *o) {
@@ -331,10 +368,15 @@ static void test_mbarrier(struct exec_context *cx, const struct exec_operands *o
     if (!execute(cx, o))
         return;
     touch_mbarriers(cx, o->mask, EXEC_TOUCH_ATOMIC);
-    EXEC_FOR_ACTIVE(l, o->mask)
-    if (cx->async.mbarrier[l] != EXEC_NO_MBARRIER)
-        exec_clocks_learn(&block_of(cx, l)->clocks, mbarrier_of(cx, l), exec_row_at(cx, l)->index,
-                          1u << exec_lane_at(cx, l));
+    EXEC_FOR_ACTIVE(l, o->mask) {
+        const struct exec_row *row = exec_row_at(cx, l);
+        uint32_t lane = 1u << exec_lane_at(cx, l);
+        if (cx->async.mbarrier[l] == EXEC_NO_MBARRIER)
+            continue;
+        exec_clocks_learn(&block_of(cx, l)->clocks, mbarrier_of(cx, l), row->index, lane);
+        if (row->block->cluster)
+            exec_clocks_learn(&block_of(cx, l)->clocks, OTHER_MBARRIERS, row->index, lane);
+    }
 }
 
 /* expect_tx, complete_tx, inval: libcu++ leaves it to atomics to find the last user of an mbarrier. */

@@ -63,6 +63,11 @@ bool exec_shadow_is_written(const struct exec_shadow *shadow, uint32_t offset, u
     return false;
 }
 
+void exec_shadow_write(struct exec_shadow *shadow, uint32_t offset, uint32_t bytes) {
+    for (uint32_t w = offset / WORD_BYTES; w <= (offset + bytes - 1) / WORD_BYTES; w++)
+        shadow->word[w].written |= bytes_in(w, offset, bytes);
+}
+
 void exec_shadow_unwrite(struct exec_shadow *shadow, uint32_t offset, uint32_t bytes) {
     for (uint32_t w = offset / WORD_BYTES; w <= (offset + bytes - 1) / WORD_BYTES; w++)
         shadow->word[w].written &= (uint8_t)~bytes_in(w, offset, bytes);
@@ -219,8 +224,7 @@ void exec_shadow_forget(struct exec_shadow *shadow, const struct exec_clocks *cl
 bool exec_shadow_touch(struct exec_shadow *shadow, const struct exec_clocks *clocks, const struct exec_toucher *toucher,
                        uint32_t offset, uint32_t bytes, const unsigned char *value, struct exec_race *race) {
     if (toucher->touch != EXEC_TOUCH_READ)
-        for (uint32_t w = offset / WORD_BYTES; w <= (offset + bytes - 1) / WORD_BYTES; w++)
-            shadow->word[w].written |= bytes_in(w, offset, bytes);
+        exec_shadow_write(shadow, offset, bytes);
     if (toucher->id != toucher->thread)
         keep_copy(shadow, clocks, toucher, offset, bytes);
     return touch(shadow, clocks, toucher, offset, bytes, value, race);

@@ -47,6 +47,8 @@ void exec_shadow_start(struct exec_shadow *shadow);
 
 /* Returns whether one of the bytes has been written. */
 bool exec_shadow_is_written(const struct exec_shadow *shadow, uint32_t offset, uint32_t bytes);
+/* The bytes have been written, by an access that is not watched for races. */
+void exec_shadow_write(struct exec_shadow *shadow, uint32_t offset, uint32_t bytes);
 /* The bytes that have just been written came from unwritten ones. */
 void exec_shadow_unwrite(struct exec_shadow *shadow, uint32_t offset, uint32_t bytes);
 /* Adds an access to the bytes at this offset; `value` are the bytes that a write writes, otherwise NULL. Returns true

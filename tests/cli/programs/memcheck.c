@@ -8,8 +8,9 @@
 
 /* In every kernel: %r1 the thread, %r2 and %r3 its word and that of thread 63 - %r1 in shared memory, %d1 its word in
  * the buffer, %d2 the buffer, %p1 whether it is in the first warp. */
-#define KERNEL(name, body)                                                                                             \
-    ".visible .entry " name "(.param .u64 p) {\n"                                                                      \
+#define KERNEL(name, body) KERNEL_WITH(name, "", body)
+#define KERNEL_WITH(name, attributes, body)                                                                            \
+    ".visible .entry " name "(.param .u64 p) " attributes "{\n"                                                        \
     ".reg .b64 %d<8>; .reg .b32 %r<12>; .reg .b16 %h<2>; .reg .pred %p<4>;\n"                                          \
     ".shared .align 16 .b8 s[512];\n"                                                                                  \
     "ld.param.u64 %d2, [p]; mov.u32 %r1, %tid.x; mov.u32 %r9, s; mad.lo.u32 %r2, %r1, 4, %r9;\n"                       \
@@ -20,6 +21,14 @@
 #define READ "ld.shared.u32 %r5, [%r3];\n"
 #define OUT "st.global.u32 [%d1], %r5;\n"
 #define BARRIER "bar.sync 0;\n"
+/* Clusters of both blocks. %r10 is the other block's rank, and %r11 the word of thread %r1 there. */
+#define OTHER "mov.u32 %r10, %cluster_ctarank; xor.b32 %r10, %r10, 1; mapa.shared::cluster.u32 %r11, %r2, %r10;\n"
+#define CLUSTER_BARRIER "barrier.cluster.arrive; barrier.cluster.wait;\n"
+#define READ_OTHER "ld.shared::cluster.u32 %r5, [%r11];\n"
+#define SIGNAL                                                                                                         \
+    "mapa.shared::cluster.u32 %r6, %r8, %r10; mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r6];\n"
+#define AWAIT(again) again ": mbarrier.test_wait.parity.shared.b64 %p3, [%r8], 0;\n@!%p3 bra " again ";\n"
+#define PAIR(name, body) KERNEL_WITH(name, ".reqnctapercluster 2, 1, 1", OTHER body CLUSTER_BARRIER)
 /* Thread t + 1 of the same warp, around. */
 #define WRITE_NEXT                                                                                                     \
     "and.b32 %r6, %r1, 32; add.u32 %r7, %r1, 1; and.b32 %r7, %r7, 31; add.u32 %r7, %r7, %r6;\n"                        \
@@ -84,6 +93,18 @@ static const char ptx[] = ".version 7.8\n.target sm_80\n.address_size 64\n.file 
     /* members at bytes 0 and 2, copied as a word */
     KERNEL("padding", FIELDS "ld.global.u32 %r5, [%d1];\nst.shared.u32 [%r2], %r5;\nld.shared.u32 %r5, [%r2];\n" OUT);
 
+static const char clusters[] =
+    ".version 8.0\n.target sm_90\n.address_size 64\n" PAIR("cluster_read", WRITE CLUSTER_BARRIER READ_OTHER OUT)
+        PAIR("cluster_unwritten", CLUSTER_BARRIER READ_OTHER OUT)
+            PAIR("cluster_write", "st.shared::cluster.u32 [%r11], %r1;\n" CLUSTER_BARRIER READ OUT)
+                PAIR("cluster_race", WRITE READ OUT)
+    /* a block tells the other one, which tells it back */
+    PAIR("cluster_signals", MBARRIER CLUSTER_BARRIER "setp.eq.u32 %p2, %r10, 0;\n@%p2 bra second;\n" WRITE SIGNAL AWAIT(
+                                "first") READ OUT "bra done;\n" AWAIT("second") SIGNAL "done:\n")
+        PAIR("cluster_silence",
+             MBARRIER CLUSTER_BARRIER "setp.eq.u32 %p2, %r10, 0;\n@%p2 bra second;\n" WRITE SIGNAL READ OUT
+                                      "bra done;\n" AWAIT("second") SIGNAL "done:\n");
+
 enum { WORDS = 64, BYTES = 4 * WORDS };
 
 /* Returns memory of this kind: "new" is never written. */
@@ -136,8 +157,10 @@ int main(int argc, char **argv) {
     CUdeviceptr buffer;
     unsigned words[WORDS], sum = 0;
     const char *kind = argc > 2 ? argv[2] : "copied";
-    if (argc < 2 || cuInit(0) || cuCtxCreate(&context, NULL, 0, 0) || cuModuleLoadData(&module, ptx) ||
-        cuModuleGetFunction(&kernel, module, argv[1]) || cuModuleGetFunction(&first, module, "write_same") ||
+    int is_pair = argc > 1 && strncmp(argv[1], "cluster", 7) == 0;
+    if (argc < 2 || cuInit(0) || cuCtxCreate(&context, NULL, 0, 0) ||
+        cuModuleLoadData(&module, is_pair ? clusters : ptx) || cuModuleGetFunction(&kernel, module, argv[1]) ||
+        (!is_pair && cuModuleGetFunction(&first, module, "write_same")) ||
         allocate(strcmp(kind, "kernel") == 0 ? "new" : kind, &buffer))
         return 9;
     void *parameters[] = {&buffer};
