@@ -14,6 +14,10 @@
 
 enum { LOG_ENTRIES = 1 << 20, LINE = 128 };
 
+/* Cycles of accesses on fixture_machine(). Down: +10 L1, +5 crossing, +1/4 header, rounded up: 16. Back: +5 and 4 1/4,
+ * rounded up: 10. */
+enum { DOWN = 16, BACK = 10, L2_HIT = DOWN + 20 + BACK, ROW_HIT = DOWN + 20 + 50 + 4 + BACK, CONFLICT = ROW_HIT + 100 };
+
 struct answer {
     uint32_t sm, token;
     uint64_t cycle;

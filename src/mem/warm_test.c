@@ -1,8 +1,5 @@
-/* Tests of accesses without time: what later accesses find, with the numbers of mem_test.c. */
+/* Tests of accesses without time: what later accesses find. */
 #include "mem/fixture.h"
-
-/* From an SM to the L2 and back, with a lookup there, or with an access to an open row of DRAM. */
-enum { L2_HIT = 46, ROW_HIT = 100 };
 
 /* An access without time leaves the L2 and DRAM as a timed one does: its line is in the L2, and its row is open. */
 static void an_access_without_time_warms_the_l2_and_opens_the_row(void **state) {

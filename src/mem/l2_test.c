@@ -1,0 +1,317 @@
+/* The L2 and the links to it: banks, slices of the chip, sectors, stores and atomics. Cycle counts are derived on paper
+ * (fixture.h). */
+#include "mem/fixture.h"
+
+static void an_l2_hit_takes_both_lookups_and_two_crossings(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, fixture_machine());
+    fixture_miss(&f, 0, 100, MEM_READ, 0, 1);
+    fixture_answer(&f, 0, 1, 300);
+    fixture_miss(&f, 1, 400, MEM_READ, 0, 2);
+    fixture_answer(&f, 1, 2, 400 + L2_HIT);
+    assert_int_equal(L2_HIT, 46);
+    assert_int_equal(f.log[1].sm, 1);
+    fixture_end(&f);
+}
+
+/* Starts with line 0 and another one in the L2, and with empty L1s. */
+static void start_with_lines_in_l2(struct fixture *f, struct config_machine machine, uint64_t other) {
+    fixture_start(f, machine);
+    fixture_miss(f, 0, 100, MEM_READ, 0, 1);
+    fixture_miss(f, 0, 101, MEM_READ, other, 1);
+    mem_advance(f->mem, MEM_NEVER);
+    mem_flush_l1(f->mem, 1000);
+}
+
+/* Two SMs request two lines of one bank, both in the L2, in the same cycle. Their headers take the bank's port one
+ * after the other, 115.0 to 115.25 to 115.5, and both have arrived at 116. The bank looks up one per cycle: answers
+ * leave at 136 and 137, over the bank's one link: 136.0 to 140.25, 140.25 to 144.5. Crossing 5: they arrive at 145.25
+ * and 149.5. */
+static void a_bank_and_its_link_serve_one_after_the_other(void **state) {
+    (void)state;
+    struct fixture f;
+    start_with_lines_in_l2(&f, fixture_machine(), 2);
+    fixture_miss(&f, 0, 1100, MEM_READ, 0, 2);
+    fixture_miss(&f, 1, 1100, MEM_READ, 2, 3);
+    fixture_answer(&f, 2, 2, 1146);
+    fixture_answer(&f, 3, 3, 1150);
+    fixture_end(&f);
+}
+
+/* Different banks have only DRAM in common, and these accesses do not reach it. */
+static void two_banks_work_side_by_side(void **state) {
+    (void)state;
+    struct fixture f;
+    start_with_lines_in_l2(&f, fixture_machine(), 1);
+    fixture_miss(&f, 0, 1100, MEM_READ, 0, 2);
+    fixture_miss(&f, 1, 1100, MEM_READ, 1, 3);
+    fixture_answer(&f, 2, 2, 1146);
+    assert_int_equal(f.n_log, 4);
+    fixture_end(&f);
+}
+
+/* One SM, two banks: both answers take the SM's link. 141.0 to 145.25; the second, requested a cycle later, has to wait
+ * for it: 145.25 to 149.5. */
+static void the_link_into_an_sm_serves_one_after_the_other(void **state) {
+    (void)state;
+    struct fixture f;
+    start_with_lines_in_l2(&f, fixture_machine(), 1);
+    fixture_miss(&f, 0, 1100, MEM_READ, 0, 2);
+    fixture_miss(&f, 0, 1101, MEM_READ, 1, 3);
+    fixture_answer(&f, 2, 2, 1146);
+    fixture_answer(&f, 3, 3, 1150);
+    fixture_end(&f);
+}
+
+/* As in a_bank_and_its_link_serve_one_after_the_other, but for one line: both answers leave at 136. */
+static void a_bank_answers_loads_of_a_line_together(void **state) {
+    (void)state;
+    struct fixture f;
+    struct config_machine machine = fixture_machine();
+    machine.slice.combine = 2;
+    start_with_lines_in_l2(&f, machine, 2);
+    fixture_miss(&f, 0, 1100, MEM_READ, 0, 2);
+    fixture_miss(&f, 1, 1100, MEM_READ, 0, 3);
+    fixture_answer(&f, 2, 2, 1146);
+    fixture_answer(&f, 3, 3, 1150); /* after the first packet has left, and without one of its own */
+    assert_int_equal(mem_counters(f.mem)->l2_accesses, 4);
+    fixture_end(&f);
+}
+
+/* Reads four sectors of 32 bytes from the L2, in one cycle. Returns the time from the first answer to the last. */
+static uint64_t cycles_of_four_sectors(enum mem_kind kind, double bytes_per_cycle) {
+    enum { SECTOR = 32, N = 4 };
+    struct fixture f;
+    struct config_machine machine = fixture_machine();
+    machine.l1.cache.line_bytes = machine.l2.cache.line_bytes = machine.icache.line_bytes = SECTOR;
+    machine.l1.cache.banks = N;
+    machine.l2.cache.banks = 1;
+    machine.l1.bypass = true;
+    machine.crossbar.bytes_per_cycle = 0;
+    machine.copies =
+        (struct config_copies){.is_present = true, .sector_cycles = 0.4, .load_bytes_per_cycle = bytes_per_cycle};
+    fixture_start(&f, machine);
+    for (uint64_t cycle = 100; cycle <= 2000; cycle += 1900) {
+        uint64_t ready;
+        mem_advance(f.mem, cycle);
+        for (uint32_t i = 0; i < N; i++)
+            assert_int_equal(mem_access(f.mem, 0, cycle, kind, i * SECTOR, SECTOR, i, &ready), MEM_MISS);
+        mem_advance(f.mem, 1900);
+    }
+    mem_advance(f.mem, MEM_NEVER);
+    assert_int_equal(f.n_log, 2 * N);
+    uint64_t cycles = f.log[2 * N - 1].cycle - f.log[N].cycle;
+    fixture_end(&f);
+    return cycles;
+}
+
+/* A link of 8 bytes per cycle has a sector in four cycles. */
+static void a_bulk_copy_reads_the_sectors_of_a_line_together(void **state) {
+    (void)state;
+    assert_int_equal(cycles_of_four_sectors(MEM_READ_PAST, 1000), 3);
+    assert_true(cycles_of_four_sectors(MEM_READ_BULK, 1000) < 3);
+    assert_int_equal(cycles_of_four_sectors(MEM_READ_BULK, 8), 12);
+}
+
+/* Pages of 4 KB are at home in halves by their number, SMs too: lines 0 and 64 are at home with SM 0 and SM 1. */
+static void a_half_of_the_chip_has_what_its_sms_have_accessed(void **state) {
+    (void)state;
+    struct fixture f;
+    struct config_machine machine = fixture_machine();
+    machine.halves = (struct config_halves){true, .atomic_cycles = 300, .read_cycles = 70};
+    machine.l1.bypass = true;
+    fixture_start(&f, machine);
+    fixture_miss(&f, 0, 1000, MEM_READ, 0, 1);
+    mem_advance(f.mem, 1999);
+    assert_int_equal(f.n_log, 1);
+    fixture_miss(&f, 1, 2000, MEM_READ_PAST, 0, 2); /* from the other half */
+    fixture_answer(&f, 1, 2, 2000 + L2_HIT + 70);
+    fixture_miss(&f, 1, 3000, MEM_READ_PAST, 0, 3);
+    fixture_answer(&f, 2, 3, 3000 + L2_HIT);
+    fixture_hit(&f, 1, 4000, MEM_WRITE, 0, 4001); /* its half keeps what it writes */
+    fixture_miss(&f, 1, 5000, MEM_READ_PAST, 0, 4);
+    fixture_answer(&f, 3, 4, 5000 + L2_HIT);
+    fixture_hit(&f, 0, 6000, MEM_WRITE, 0, 6001); /* but not what the other writes */
+    fixture_miss(&f, 1, 7000, MEM_READ_PAST, 0, 5);
+    fixture_answer(&f, 4, 5, 7000 + L2_HIT + 70);
+    fixture_end(&f);
+}
+
+static void the_host_leaves_every_second_line_astray(void **state) {
+    (void)state;
+    struct fixture f;
+    struct config_machine machine = fixture_machine();
+    unsigned n_slow = 0;
+    machine.halves = (struct config_halves){true, .atomic_cycles = 300, .host_cycles = 90};
+    fixture_start(&f, machine);
+    mem_warm(f.mem, 0, 32 * LINE);
+    for (uint32_t i = 0; i < 64; i++) { /* twice */
+        uint64_t start = 1000 * (i + 1);
+        fixture_miss(&f, 0, start, MEM_READ_PAST, i % 32, i);
+        mem_advance(f.mem, start + 999);
+        uint64_t more = f.log[i].cycle - start - L2_HIT;
+        assert_true(more == 0 || (more == 90 && i < 32));
+        n_slow += more > 0;
+    }
+    assert_in_range(n_slow, 12, 20);
+    fixture_end(&f);
+}
+
+/* The bank's link brings a store from 1015 to 1019.25 and a load to 1019.5: both have arrived at 1020. The load is
+ * looked up after the store, or beside it. */
+static void stores_may_have_a_port_of_their_own(void **state) {
+    (void)state;
+    for (unsigned has_port = 0; has_port < 2; has_port++) {
+        struct fixture f;
+        struct config_machine machine = fixture_machine();
+        machine.slice.has_store_port = has_port;
+        fixture_start(&f, machine);
+        fixture_miss(&f, 0, 100, MEM_READ, 0, 1);
+        fixture_miss(&f, 0, 101, MEM_READ, 2, 1);
+        mem_advance(f.mem, 999);
+        fixture_hit(&f, 0, 1000, MEM_WRITE, 0, 1001);
+        fixture_miss(&f, 1, 1002, MEM_READ, 2, 3);
+        fixture_answer(&f, 2, 3, 1002 + L2_HIT + (has_port ? 2 : 3));
+        fixture_end(&f);
+    }
+}
+
+/* A store of 4 bytes, 3/8 cycles with its header, is at the bank at 1016, and a load of another line at 1017. A bank
+ * that needs 8 cycles for part of a line looks the load up at 1024. */
+static void a_store_of_part_of_a_line_keeps_its_bank_busy(void **state) {
+    (void)state;
+    for (unsigned is_slow = 0; is_slow < 2; is_slow++) {
+        struct fixture f;
+        uint64_t ready;
+        struct config_machine machine = fixture_machine();
+        machine.slice.partial_cycles = is_slow ? 8 : 0;
+        fixture_start(&f, machine);
+        fixture_miss(&f, 0, 100, MEM_READ, 0, 1);
+        fixture_miss(&f, 0, 101, MEM_READ, 2, 1);
+        mem_advance(f.mem, 999);
+        assert_int_equal(mem_access(f.mem, 0, 1000, MEM_WRITE, 0, 4, 2, &ready), MEM_HIT);
+        fixture_miss(&f, 1, 1001, MEM_READ, 2, 3);
+        fixture_answer(&f, 2, 3, 1001 + L2_HIT + (is_slow ? 7 : 0));
+        fixture_end(&f);
+    }
+}
+
+static void a_read_of_dram_brings_its_neighbours(void **state) {
+    (void)state;
+    struct fixture f;
+    struct config_machine machine = fixture_machine();
+    machine.slice.interleave_bytes = 4 * LINE;
+    machine.dram.access_bytes = 2 * LINE;
+    fixture_start(&f, machine);
+    fixture_miss(&f, 0, 100, MEM_READ, 3, 1);
+    mem_advance(f.mem, 999);
+    assert_int_equal(mem_counters(f.mem)->dram_reads, 2);
+    fixture_miss(&f, 0, 1000, MEM_READ, 2, 2);
+    fixture_answer(&f, 1, 2, 1000 + L2_HIT);
+    fixture_miss(&f, 0, 2000, MEM_READ, 1, 3);
+    mem_advance(f.mem, 2999);
+    assert_int_equal(mem_counters(f.mem)->dram_reads, 4);
+    fixture_end(&f);
+}
+
+/* Four lines of a bank in two channels of its partition. */
+static void neighbouring_lines_may_lie_in_one_channel(void **state) {
+    (void)state;
+    struct fixture f;
+    struct config_machine machine = fixture_machine();
+    const uint64_t *busy;
+    machine.slice.interleave_bytes = 4 * LINE;
+    machine.dram.channels = 4;
+    machine.dram.interleave_bytes = 2 * LINE;
+    fixture_start(&f, machine);
+    for (uint32_t line = 0; line < 4; line++) {
+        fixture_miss(&f, 0, 1000 * (line + 1), MEM_READ, line, 1);
+        mem_advance(f.mem, 1000 * (line + 1) + 999);
+        assert_int_equal(mem_channel_busy(f.mem, &busy), 4);
+        unsigned n_used = 0;
+        for (unsigned i = 0; i < 4; i++)
+            n_used += busy[i] > 0;
+        assert_int_equal(n_used, line < 2 ? 1 : 2);
+    }
+    fixture_end(&f);
+}
+
+static void part_of_a_line_is_fetched_into_the_l2_before_it_is_written(void **state) {
+    (void)state;
+    struct fixture f;
+    uint64_t ready;
+    fixture_start(&f, fixture_machine());
+    assert_int_equal(mem_access(f.mem, 0, 100, MEM_WRITE, 0, 4, 0, &ready), MEM_HIT);
+    mem_advance(f.mem, MEM_NEVER);
+    assert_int_equal(mem_counters(f.mem)->dram_reads, 1);
+    assert_int_equal(mem_counters(f.mem)->crossbar_bytes, 12);
+    fixture_end(&f);
+}
+
+static void an_atomic_executes_in_the_l2_and_drops_the_sms_copy(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, fixture_machine());
+    fixture_miss(&f, 0, 100, MEM_READ, 0, 1);
+    fixture_answer(&f, 0, 1, 300);
+    fixture_miss(&f, 0, 400, MEM_ATOMIC, 0, 2);
+    /* 12 bytes each way are 3/8 cycle: in the bank at 415.375 -> 416; leaves at 436, in at 441.375 -> 442. */
+    fixture_answer(&f, 1, 2, 442);
+    fixture_miss(&f, 0, 500, MEM_READ, 0, 3);
+    fixture_answer(&f, 2, 3, 500 + L2_HIT);
+    assert_int_equal(mem_counters(f.mem)->atomics, 1);
+    fixture_end(&f);
+}
+
+static void an_l2_writes_dirty_lines_to_dram_when_they_leave(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, fixture_machine());
+    for (uint32_t i = 0; i < 5; i++) /* bank 0 has 16 sets: lines 32 apart lie in the same one */
+        fixture_hit(&f, 0, 100 + 10 * i, MEM_WRITE, 32 * i, 101 + 10 * i);
+    mem_advance(f.mem, MEM_NEVER);
+    assert_int_equal(mem_counters(f.mem)->l2_writebacks, 1);
+    assert_int_equal(mem_counters(f.mem)->dram_writes, 1);
+    fixture_miss(&f, 0, 1000, MEM_READ, 0, 1); /* evicted */
+    mem_advance(f.mem, MEM_NEVER);
+    assert_int_equal(mem_counters(f.mem)->dram_reads, 1);
+    fixture_end(&f);
+}
+
+static void requests_beyond_the_l2_mshrs_wait_in_order(void **state) {
+    (void)state;
+    struct fixture f;
+    struct config_machine machine = fixture_machine();
+    machine.l2.cache.mshrs = 2; /* one per bank */
+    fixture_start(&f, machine);
+    fixture_miss(&f, 0, 100, MEM_READ, 0, 1);
+    fixture_miss(&f, 0, 101, MEM_READ, 2, 2);
+    fixture_answer(&f, 0, 1, 300);
+    /* The first fill is at 290, and so is the second request's lookup; DRAM at 310, a row hit: 364, back at 374. */
+    fixture_answer(&f, 1, 2, 374);
+    assert_int_equal(mem_counters(f.mem)->l2_blocked, 1);
+    fixture_end(&f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_l2_hit_takes_both_lookups_and_two_crossings),
+        cmocka_unit_test(a_bank_and_its_link_serve_one_after_the_other),
+        cmocka_unit_test(two_banks_work_side_by_side),
+        cmocka_unit_test(the_link_into_an_sm_serves_one_after_the_other),
+        cmocka_unit_test(a_bank_answers_loads_of_a_line_together),
+        cmocka_unit_test(a_bulk_copy_reads_the_sectors_of_a_line_together),
+        cmocka_unit_test(a_half_of_the_chip_has_what_its_sms_have_accessed),
+        cmocka_unit_test(the_host_leaves_every_second_line_astray),
+        cmocka_unit_test(stores_may_have_a_port_of_their_own),
+        cmocka_unit_test(a_store_of_part_of_a_line_keeps_its_bank_busy),
+        cmocka_unit_test(a_read_of_dram_brings_its_neighbours),
+        cmocka_unit_test(neighbouring_lines_may_lie_in_one_channel),
+        cmocka_unit_test(part_of_a_line_is_fetched_into_the_l2_before_it_is_written),
+        cmocka_unit_test(an_atomic_executes_in_the_l2_and_drops_the_sms_copy),
+        cmocka_unit_test(an_l2_writes_dirty_lines_to_dram_when_they_leave),
+        cmocka_unit_test(requests_beyond_the_l2_mshrs_wait_in_order),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
