@@ -162,7 +162,7 @@ static void a_context_that_spins_lets_others_run(void **state) {
 
 #define ROW_ACCESS                                                                                                     \
     PROGRAM_KERNEL                                                                                                     \
-        "ld.param.u64 %d1, [out]; setp.eq.u32 %p1, %r0, 0;\ncond_acc.global.b32 %r1, [%d1], %p1, %r0; ret; }\n"
+    "ld.param.u64 %d1, [out]; setp.eq.u32 %p1, %r0, 0;\ncond_acc.global.b32 %r1, [%d1], %p1, %r0; ret; }\n"
 
 static void accesses_of_a_whole_row_are_refused(void **state) {
     (void)state;
