@@ -73,7 +73,7 @@ void fixture_check(struct fixture *f) {
 static void fixture_settle(struct fixture_sm *sm, const struct divergence_group *own) {
     for (bool again = true; again;) {
         again = false;
-        for (uint32_t s = 0; s < sm->f->n_slots; s++) {
+        for (uint32_t s = 0; s < sm->n_used; s++) {
             struct fixture_slot *slot = &sm->slot[s];
             if (!slot->group)
                 continue;

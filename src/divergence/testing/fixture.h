@@ -91,6 +91,7 @@ struct fixture_sm {
     struct exec_context cx;
     struct stats_divergence counters;
     struct fixture_slot slot[FIXTURE_SLOTS];
+    uint32_t n_used; /* slots that have ever held a group: the first ones */
     struct fixture_access access[FIXTURE_SLOTS][FIXTURE_ACCESSES];
     struct fixture_block block[FIXTURE_BLOCKS];
     uint64_t call_at;                      /* UINT64_MAX: never */

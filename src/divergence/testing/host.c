@@ -22,6 +22,7 @@ static bool fixture_place(void *handle, struct divergence_group *group, uint64_t
         if (!sm->slot[s].group) {
             sm->slot[s] = (struct fixture_slot){.group = group, .access = sm->access[s]};
             group->slot = (int)s;
+            sm->n_used = s < sm->n_used ? sm->n_used : s + 1;
             if (group->warp_id == DIVERGENCE_NO_WARP)
                 group->warp_id = s;
             fixture_note(&sm->slot[s]);
@@ -102,7 +103,7 @@ bool fixture_is_control(const struct fixture *f, const struct exec_insn *insn) {
 }
 
 bool fixture_awaits(const struct fixture_sm *sm, const struct exec_row *row, uint32_t mask) {
-    for (uint32_t s = 0; s < sm->f->n_slots; s++)
+    for (uint32_t s = 0; s < sm->n_used; s++)
         for (uint32_t i = 0; sm->slot[s].group && i < sm->slot[s].n_accesses; i++) {
             const struct fixture_access *access = &sm->slot[s].access[i];
             for (uint32_t left = access->row == row ? access->lanes & mask : 0; left; left &= left - 1)
@@ -132,7 +133,7 @@ bool fixture_can_step(const struct fixture_sm *sm, uint32_t s) {
 
 static bool fixture_others_wait(void *handle, const struct divergence_group *group) {
     struct fixture_sm *sm = handle;
-    for (uint32_t s = 0; s < sm->f->n_slots; s++)
+    for (uint32_t s = 0; s < sm->n_used; s++)
         if (sm->slot[s].group != group && fixture_can_step(sm, s))
             return false;
     return true;
@@ -140,8 +141,8 @@ static bool fixture_others_wait(void *handle, const struct divergence_group *gro
 
 uint32_t fixture_free_slots(const void *handle) {
     const struct fixture_sm *sm = handle;
-    uint32_t n = 0;
-    for (uint32_t s = 0; s < sm->f->n_slots; s++)
+    uint32_t n = sm->f->n_slots - sm->n_used;
+    for (uint32_t s = 0; s < sm->n_used; s++)
         n += !sm->slot[s].group;
     return n;
 }
@@ -155,7 +156,7 @@ static void fixture_count_others(void *handle, const struct divergence_group *gr
                                  uint32_t *waiting) {
     const struct fixture_sm *sm = handle;
     *others = *waiting = 0;
-    for (uint32_t s = 0; s < sm->f->n_slots; s++) {
+    for (uint32_t s = 0; s < sm->n_used; s++) {
         bool is_other = sm->slot[s].group && sm->slot[s].group != group;
         *others += is_other;
         *waiting += is_other && sm->slot[s].group->status == DIVERGENCE_RUNS && sm->slot[s].is_stalled;

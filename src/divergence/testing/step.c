@@ -98,7 +98,7 @@ static void fixture_issue_with_others(struct fixture_sm *sm, uint32_t s) {
 
 /* Groups that issue with the one that has just issued at pc: parts of its instruction, and none of its own. */
 static void fixture_issue_followers(struct fixture_sm *sm, uint32_t pc) {
-    for (uint32_t s = 0; s < sm->f->n_slots && !sm->cx.fault.kind; s++) {
+    for (uint32_t s = 0; s < sm->n_used && !sm->cx.fault.kind; s++) {
         struct divergence_group *group = sm->slot[s].group;
         bool is_ready = fixture_can_step(sm, s) && group->status == DIVERGENCE_RUNS && group->row && group->pc == pc;
         if (is_ready && sm->f->ops->joint->follows(sm->model, group))
@@ -125,7 +125,7 @@ static void fixture_issue_others(struct fixture_sm *sm, struct fixture_ready *re
     while (!sm->cx.fault.kind) {
         struct divergence_group *found[FIXTURE_SLOTS];
         uint32_t n = 0;
-        for (uint32_t s = 0; s < sm->f->n_slots; s++) {
+        for (uint32_t s = 0; s < sm->n_used; s++) {
             struct divergence_group *group = sm->slot[s].group;
             if (ready->mask[s] && fixture_can_step(sm, s) && group->status == DIVERGENCE_RUNS &&
                 group->pc == ready->pc[s] && group->mask == ready->mask[s])

@@ -24,7 +24,7 @@ static uint64_t fixture_end_of(const struct fixture_access *access) {
 static void fixture_stall(struct fixture_sm *sm) {
     bool (*stalls)(void *, struct divergence_group *, uint64_t) =
         sm->f->ops->memory ? sm->f->ops->memory->stalls : NULL;
-    for (uint32_t s = 0; s < sm->f->n_slots && stalls; s++) {
+    for (uint32_t s = 0; s < sm->n_used && stalls; s++) {
         struct fixture_slot *slot = &sm->slot[s];
         bool waits = slot->group && slot->group->status == DIVERGENCE_RUNS && !sm->f->runs_ahead &&
                      fixture_awaits(sm, slot->group->row, slot->group->mask);
@@ -39,7 +39,7 @@ static void fixture_stall(struct fixture_sm *sm) {
 void fixture_catch_up(struct fixture *f) {
     for (uint32_t k = 0; k < f->n_sms; k++) {
         struct fixture_sm *sm = &f->sm[k];
-        for (uint32_t s = 0; s < f->n_slots; s++)
+        for (uint32_t s = 0; s < sm->n_used; s++)
             for (uint32_t i = 0; i < sm->slot[s].n_accesses && sm->slot[s].group;) {
                 if (fixture_end_of(&sm->slot[s].access[i]) > f->cycle) {
                     i++;
@@ -62,7 +62,7 @@ void fixture_idle(struct fixture *f) {
     for (uint32_t k = 0; k < f->n_sms; k++) {
         struct fixture_sm *sm = &f->sm[k];
         is_something_ahead |= sm->call_at != UINT64_MAX;
-        for (uint32_t s = 0; s < f->n_slots; s++) {
+        for (uint32_t s = 0; s < sm->n_used; s++) {
             const struct divergence_group *group = sm->slot[s].group;
             is_something_ahead |= group && (sm->slot[s].n_accesses ||
                                             (group->status == DIVERGENCE_RUNS && group->ready_cycle > f->cycle));
@@ -96,7 +96,7 @@ void fixture_run(struct fixture *f) {
         bool has_stepped = false;
         fixture_catch_up(f);
         for (uint32_t k = 0; k < f->n_sms; k++)
-            for (uint32_t s = 0; s < f->n_slots && !fixture_is_done(f); s++) {
+            for (uint32_t s = 0; s < f->sm[k].n_used && !fixture_is_done(f); s++) {
                 if (!fixture_can_step(&f->sm[k], s))
                     continue;
                 has_stepped = true;
@@ -120,7 +120,7 @@ void fixture_run_random(struct fixture *f, uint64_t seed) {
         uint32_t n = 0, of_sm = 0, of_slot = 0;
         fixture_catch_up(f);
         for (uint32_t k = 0; k < f->n_sms; k++)
-            for (uint32_t s = 0; s < f->n_slots; s++)
+            for (uint32_t s = 0; s < f->sm[k].n_used; s++)
                 if (fixture_can_step(&f->sm[k], s) && fixture_random(&seed) % ++n == 0) {
                     of_sm = k;
                     of_slot = s;
@@ -138,7 +138,7 @@ void fixture_resume_all(struct fixture *f) {
     for (bool again = true; again;) {
         again = false;
         for (uint32_t k = 0; k < f->n_sms; k++)
-            for (uint32_t s = 0; s < f->n_slots; s++) {
+            for (uint32_t s = 0; s < f->sm[k].n_used; s++) {
                 const struct fixture_slot *slot = &f->sm[k].slot[s];
                 if (!slot->group || slot->group->status != DIVERGENCE_DRAINS || slot->n_accesses)
                     continue;
