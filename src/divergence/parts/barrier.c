@@ -32,6 +32,17 @@ uint32_t divergence_barrier_number(const struct exec_row *row, const struct exec
     return insn->n_src == 0 ? 0 : ((const uint32_t *)divergence_lanes(row, insn->operand[insn->n_dst]))[lane];
 }
 
+uint32_t divergence_barrier_lanes(const struct exec_row *row, const struct exec_insn *insn, uint32_t number,
+                                  uint32_t lanes) {
+    if (is_of_group(insn) || insn->n_src == 0)
+        return divergence_barrier_number(row, insn, 0) == number ? lanes : 0;
+    const uint32_t *of_lane = divergence_lanes(row, insn->operand[insn->n_dst]);
+    uint32_t same = 0;
+    for (uint32_t lane = 0; lane < EXEC_LANES; lane++)
+        same |= (uint32_t)(of_lane[lane] == number) << lane;
+    return same & lanes;
+}
+
 bool divergence_barrier_is_complete(const struct exec_context *cx, const struct exec_cta *cta, uint32_t number) {
     if (!cta->barrier[number].is_open)
         return false;

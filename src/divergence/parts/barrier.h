@@ -18,3 +18,6 @@ void divergence_barrier_result(struct exec_row *row, const struct exec_insn *ins
                                uint32_t mask);
 /* The barrier that the instruction names for a lane. */
 uint32_t divergence_barrier_number(const struct exec_row *row, const struct exec_insn *insn, uint32_t lane);
+/* Returns those of the lanes for which the instruction names this barrier. */
+uint32_t divergence_barrier_lanes(const struct exec_row *row, const struct exec_insn *insn, uint32_t number,
+                                  uint32_t lanes);

@@ -37,25 +37,28 @@ void divergence_sync_start(struct divergence_sync *sync) {
     memset(sync->released, 0, sync->n_rows * sizeof *sync->released);
 }
 
-/* --- barriers --- */
-
-static bool waits_at_barrier(const struct divergence_sync *sync, const struct exec_context *cx,
-                             const struct exec_row *row, uint32_t lane, uint32_t number) {
-    const struct exec_insn *insn = &cx->grid->program->code[sync->pc[row->index][lane]];
-    return insn->kind == EXEC_KIND_BARRIER && divergence_barrier_number(row, insn, lane) == number;
+/* Returns those of the lanes that are at the pc of the first one. */
+static uint32_t beside_first(const uint32_t pc[EXEC_LANES], uint32_t lanes) {
+    uint32_t first = pc[__builtin_ctz(lanes)], same = 0;
+    for (uint32_t lane = 0; lane < EXEC_LANES; lane++)
+        same |= (uint32_t)(pc[lane] == first) << lane;
+    return same & lanes;
 }
+
+/* --- barriers --- */
 
 static void release_barrier(struct divergence_sync *sync, const struct exec_context *cx, struct exec_cta *cta,
                             uint32_t number) {
     for (uint32_t i = 0; i < cta->n_rows; i++) {
         struct exec_row *row = &cta->row[i];
-        for (uint32_t left = sync->waiting[i]; left; left &= left - 1) {
-            uint32_t lane = (uint32_t)__builtin_ctz(left);
-            if (!waits_at_barrier(sync, cx, row, lane, number))
+        for (uint32_t left = sync->waiting[i], same; left; left &= ~same) {
+            const struct exec_insn *insn = &cx->grid->program->code[sync->pc[i][__builtin_ctz(left)]];
+            same = beside_first(sync->pc[i], left);
+            if (insn->kind != EXEC_KIND_BARRIER)
                 continue;
-            divergence_barrier_result(row, &cx->grid->program->code[sync->pc[i][lane]], &cta->barrier[number],
-                                      1u << lane);
-            sync->released[i] |= 1u << lane;
+            uint32_t going = divergence_barrier_lanes(row, insn, number, same);
+            divergence_barrier_result(row, insn, &cta->barrier[number], going);
+            sync->released[i] |= going;
         }
         sync->waiting[i] &= ~sync->released[i];
     }
@@ -171,12 +174,9 @@ bool divergence_sync_after_exit(struct divergence_sync *sync, struct exec_contex
 uint32_t divergence_sync_take(struct divergence_sync *sync, uint32_t row, uint32_t *next_pc) {
     if (!sync->released[row])
         return 0;
-    uint32_t pc = sync->pc[row][__builtin_ctz(sync->released[row])], mask = 0;
-    for (uint32_t left = sync->released[row]; left; left &= left - 1)
-        if (sync->pc[row][__builtin_ctz(left)] == pc)
-            mask |= 1u << __builtin_ctz(left);
+    uint32_t mask = beside_first(sync->pc[row], sync->released[row]);
+    *next_pc = sync->pc[row][__builtin_ctz(mask)] + 1;
     sync->released[row] &= ~mask;
-    *next_pc = pc + 1;
     return mask;
 }
 
