@@ -1,5 +1,5 @@
-# Our versions of NVIDIA's closed libraries: cublas/ makes libcublas and libcublasLt, curand/ makes libcurand, cufft/ makes libcufft. They
-# lie beside libcuda and need nothing but it. Included by src/CMakeLists.txt.
+# Our versions of NVIDIA's closed libraries: cublas/ makes libcublas and libcublasLt, curand/ makes libcurand, cufft/ makes libcufft,
+# cusparse/ makes libcusparse. They lie beside libcuda and need nothing but it. Included by src/CMakeLists.txt.
 include(${PROJECT_SOURCE_DIR}/cmake/kernels.cmake)
 
 # add_kernels(LIBRARY NAME SM VERSION): compiles LIBRARY/kernels/NAME.cu and adds the file that contains its PTX to `embedded`.
@@ -67,6 +67,17 @@ foreach(major IN ITEMS 10 11 12) # of CUDA 11, 12 and 13
   add_closed(heddle_cufft_${major} cufft ${major} cufft cufft/plan.c $<TARGET_OBJECTS:heddle_cufft_core>
     $<TARGET_OBJECTS:heddle_library>)
   target_compile_definitions(heddle_cufft_${major} PRIVATE CUFFT_MAJOR=${major})
+endforeach()
+
+unset(embedded)
+add_kernels(cusparse sparse 70 63)
+file(GLOB api CONFIGURE_DEPENDS cusparse/*.c)
+list(FILTER api EXCLUDE REGEX "/descriptors\\.c$")
+add_objects(heddle_cusparse_core ${api} ${embedded})
+foreach(major IN ITEMS 11 12) # of CUDA 11, and of CUDA 12 and 13
+  add_closed(heddle_cusparse_${major} cusparse ${major} cusparse cusparse/descriptors.c $<TARGET_OBJECTS:heddle_cusparse_core>
+    $<TARGET_OBJECTS:heddle_library>)
+  target_compile_definitions(heddle_cusparse_${major} PRIVATE CUSPARSE_MAJOR=${major})
 endforeach()
 
 add_dependencies(runtime ${closed_targets})

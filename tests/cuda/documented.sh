@@ -15,8 +15,8 @@ fail() {
 # the interface before version 2, which are those of today without _v2, do not count.
 is_missing() {
     local list=src/cublas/unsupported.def version='_v2'
-    [[ $1 == curand || $1 == cufft ]] && list=src/$1/unsupported.def
-    [[ $1 == curand || $1 == cufft || $2 == *Batched || $2 == *Ex || $2 =~ ^(geam|dgmm|syrkx|herkx|Hgemm)$ ]] && version=
+    [[ $1 == curand || $1 == cufft || $1 == cusparse || $1 == cusparse ]] && list=src/$1/unsupported.def
+    [[ $1 == curand || $1 == cufft || $1 == cusparse || $2 == *Batched || $2 == *Ex || $2 =~ ^(geam|dgmm|syrkx|herkx|Hgemm)$ ]] && version=
     grep -qE "^C[A-Z]+_UNSUPPORTED\($1(S|D|C)?$2$version\)" "$list"
 }
 
@@ -27,6 +27,7 @@ while IFS= read -r row; do
     library=cublas
     [[ $row == '| cuRAND'* ]] && library=curand
     [[ $row == '| cuFFT'* ]] && library=cufft
+    [[ $row == '| cuSPARSE'* ]] && library=cusparse
     works=${row%%Not:*} missing=${row#*Not:}
     excepted=$(grep -oE 'except [^;]*' <<<"$works" || true)
     works=$(sed -E 's/except [^;]*//g' <<<"$works")
@@ -40,7 +41,7 @@ while IFS= read -r row; do
         is_missing "$library" "$name" || fail "$page says that $name is missing"
         n=$((n + 1))
     done
-done < <(grep -E '^\| (cuBLAS|cuRAND|cuFFT) \|' "$page")
+done < <(grep -E '^\| (cuBLAS|cuRAND|cuFFT|cuSPARSE) \|' "$page")
 
 # section TITLE: the functions of the driver and runtime API that a section of the page names
 section() {

@@ -12,7 +12,7 @@ fail() {
     exit 1
 }
 
-for library in cublas curand cufft; do
+for library in cublas curand cufft cusparse; do
     [[ -e $toolkit/include/$library.h && -d src/$library ]] || continue
     while read -r file; do
         "${CC:-cc}" -std=gnu17 -fsyntax-only -DHEDDLE_TOOLKIT_HEADERS -DCUBLAS_MAJOR=13 -I"$toolkit/include" -Isrc -Werror "$file" ||
@@ -21,7 +21,7 @@ for library in cublas curand cufft; do
 done
 
 symbols() { nm -D --defined-only "$1" | awk '$2 ~ /[TW]/ { sub(/@.*/, "", $3); print $3 }' | sort -u; }
-for library in libcublas.so.13 libcublasLt.so.13 libcurand.so.10 libcufft.so.12; do
+for library in libcublas.so.13 libcublasLt.so.13 libcurand.so.10 libcufft.so.12 libcusparse.so.12; do
     [[ -e $toolkit/lib64/$library && -e $ours/$library ]] || continue
     symbols "$toolkit/lib64/$library" >"$work/theirs"
     symbols "$ours/$library" >"$work/ours"

@@ -4,9 +4,9 @@
  * Such a program contains the CUDA runtime, so no loader path can replace it. But its symbol table names the runtime's
  * functions: before any code of the program runs, each of them gets a jump to the function of the same name in Heddle's
  * libcudart. The same is done for shared objects that contain the runtime or are one, and for functions of libraries
- * that Heddle has too (cuBLAS, cuRAND, cuFFT). A program that contains kernels and has no symbol table cannot run; it
- * ends with a one-line message. A shared object of this kind, such as NVIDIA's libraries, stays as it is: many programs
- * link to one and never call it. When the runtime inside it starts, the driver refuses it and names the object
+ * that Heddle has too (cuBLAS, cuRAND and others). A program that contains kernels and has no symbol table cannot run;
+ * it ends with a one-line message. A shared object of this kind, such as NVIDIA's libraries, stays as it is: many
+ * programs link to one and never call it. When the runtime inside it starts, the driver refuses it and names the object
  * (cuGetExportTable).
  *
  * An object that the program opens later, by a path, has run its constructors before dlopen() returns. They have
@@ -133,10 +133,9 @@ static void replace_runtime(struct object *object, const struct elf_file *file, 
 static const struct {
     const char *prefix, *shown_by, *name;
 } libraries[] = {
-    {"cublasLt", "cublasLtCreate", "libcublasLt.so.13"},
-    {"cublas", "cublasCreate_v2", "libcublas.so.13"},
-    {"curand", "curandCreateGenerator", "libcurand.so.10"},
-    {"cufft", "cufftPlan1d", "libcufft.so.12"},
+    {"cublasLt", "cublasLtCreate", "libcublasLt.so.13"},    {"cublas", "cublasCreate_v2", "libcublas.so.13"},
+    {"curand", "curandCreateGenerator", "libcurand.so.10"}, {"cufft", "cufftPlan1d", "libcufft.so.12"},
+    {"cusparse", "cusparseCreate", "libcusparse.so.12"},
 };
 
 struct presence {

@@ -4,7 +4,7 @@
 set -uo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" || exit
 binaries=${1-} output=${2:-/dev/stdout}
-declare -A libraries=([products]=-lcublas [vectors]=-lcublas [matrices]=-lcublas [legacy]=-lcublas [random]=-lcurand [fourier]=-lcufft [light]="-lcublasLt -lcublas")
+declare -A libraries=([products]=-lcublas [vectors]=-lcublas [matrices]=-lcublas [legacy]=-lcublas [random]=-lcurand [fourier]=-lcufft [sparse]=-lcusparse [light]="-lcublasLt -lcublas")
 
 nvcc=$(command -v nvcc || ls /usr/local/cuda*/bin/nvcc 2>/dev/null | head -n 1)
 # The libraries may be those of a Python package.
@@ -16,7 +16,7 @@ export LD_LIBRARY_PATH=${LD_LIBRARY_PATH-}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 status=0
-for name in products vectors matrices legacy random light fourier; do
+for name in products vectors matrices legacy random light fourier sparse; do
     [[ -e $name.c ]] || continue
     program=$binaries/library_$name.nvcc
     if [[ -n $nvcc ]]; then
