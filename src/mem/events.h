@@ -91,28 +91,77 @@ struct mem_tail {
     struct mem_message message;
 };
 
+/* The cycles on a wheel: a power of two. A wheel turns through all its slots, so a longer one costs host cache. Few
+ * events of gtx480, and a tenth of those of h200, lie further ahead. */
+enum { MEM_WHEEL_SLOTS = 256, MEM_WHEEL_WORDS = MEM_WHEEL_SLOTS / 64 };
+
 struct mem_events {
-    uint64_t next; /* cycle of the earliest event or tail, MEM_NEVER without one */
-    uint64_t base; /* the wheel holds the cycles base to base + n_slots - 1 */
+    uint64_t next; /* cycle of the earliest event or tail, MEM_NEVER without one; base until that cycle's are taken */
+    uint64_t base; /* the wheel holds the cycles base to base + MEM_WHEEL_SLOTS - 1 */
     struct mem_event *pool;
-    uint32_t free, n_pool, n_used;
-    uint32_t n_slots; /* a power of two, at least 64 */
-    enum mem_sender sender;
-    uint64_t *occupied; /* a bit per slot */
+    uint32_t free, n_pool;
     struct mem_event_list (*slots)[MEM_EVENT_PHASES];
-    struct mem_heap_event *heap; /* binary heap of the events beyond the wheel, earliest first */
+    uint64_t occupied[MEM_WHEEL_WORDS]; /* a bit per slot */
+    enum mem_sender sender;
     uint32_t n_heap, heap_capacity;
+    struct mem_heap_event *heap; /* binary heap of the events beyond the wheel, earliest first */
     uint64_t sequence;
     struct mem_tail *tails; /* a ring; its capacity is 0 or a power of two */
     uint32_t first_tail, n_tails, tail_capacity;
 };
 
-void mem_events_init(struct mem_events *events, struct base_arena *arena, uint32_t n_slots, enum mem_sender sender);
+void mem_events_init(struct mem_events *events, struct base_arena *arena, enum mem_sender sender);
 /* Frees the memory that does not belong to the arena. */
 void mem_events_free(struct mem_events *events);
-/* Adds an event at `cycle`, not before base. */
-void mem_events_add(struct mem_events *events, uint64_t cycle, enum mem_event_phase phase, enum mem_event_kind kind,
-                    const struct mem_message *message);
+/* Adds a packet that another unit sent, at `cycle`, not before base. */
+void mem_events_add_packet(struct mem_events *events, uint64_t cycle, enum mem_event_kind kind,
+                           const struct mem_message *message);
+/* Adds an event of the unit's own that lies beyond the wheel, or for which the pool has no place. */
+struct mem_message *mem_events_add_with_growth(struct mem_events *events, uint64_t cycle, enum mem_event_kind kind);
+
+/* Takes a free place of the pool, which must have one. */
+static inline struct mem_event *mem_events_take_place(struct mem_events *events, enum mem_event_kind kind) {
+    struct mem_event *event = &events->pool[events->free];
+    events->free = event->next;
+    __builtin_prefetch(&events->pool[event->next], 1); /* the next one to be added */
+    event->kind = (uint8_t)kind;
+    return event;
+}
+
+/* Adds an event to the end of a slot's list. */
+static inline void mem_events_append(struct mem_events *events, struct mem_event_list *list, uint32_t id) {
+    events->pool[id].next = MEM_NONE;
+    if (list->head == MEM_NONE)
+        list->head = id;
+    else
+        events->pool[list->tail].next = id;
+    list->tail = id;
+}
+
+/* Adds an event of the unit's own at `cycle`, not before base. The caller fills its message, and adds no other before.
+ * An event in the past is beyond the wheel, too: the difference of unsigned numbers is large then. */
+static inline struct mem_message *mem_events_add_own(struct mem_events *events, uint64_t cycle,
+                                                     enum mem_event_kind kind) {
+    uint32_t id = events->free, slot = (uint32_t)cycle % MEM_WHEEL_SLOTS;
+    if (id == MEM_NONE || cycle - events->base >= MEM_WHEEL_SLOTS)
+        return mem_events_add_with_growth(events, cycle, kind);
+    struct mem_event *event = mem_events_take_place(events, kind);
+    events->occupied[slot / 64] |= UINT64_C(1) << slot % 64;
+    mem_events_append(events, &events->slots[slot][MEM_PHASE_OWN], id);
+    if (cycle < events->next)
+        events->next = cycle;
+    return &event->message;
+}
+
+/* Adds an event of either phase. */
+static inline void mem_events_add(struct mem_events *events, uint64_t cycle, enum mem_event_phase phase,
+                                  enum mem_event_kind kind, const struct mem_message *message) {
+    if (phase == MEM_PHASE_PACKETS)
+        mem_events_add_packet(events, cycle, kind, message);
+    else
+        *mem_events_add_own(events, cycle, kind) = *message;
+}
+
 /* Puts the events on the wheel that it covers from `cycle` on. For mem_events_move(). */
 void mem_events_refill(struct mem_events *events, uint64_t cycle);
 /* Moves the wheel to `cycle`. No event may be earlier. */
@@ -126,17 +175,38 @@ static inline void mem_events_move(struct mem_events *events, uint64_t cycle) {
 }
 /* Returns the cycle of the next event on the wheel after `cycle`, which is on the wheel, or MEM_NEVER. */
 uint64_t mem_events_after(const struct mem_events *events, uint64_t cycle);
-/* Removes the next event of the cycle `base`, which has one. */
-void mem_events_remove(struct mem_events *events, struct mem_event *event);
 /* Adds a packet to those whose tails arrive one after the other: no tail may be earlier than one added before. A link
  * keeps the order of its packets, so tails need no place on the wheel. */
 void mem_events_add_tail(struct mem_events *events, uint64_t cycle, const struct mem_message *message);
+
 /* Removes the next tail of the cycle `base`, before the events of that cycle. Returns false if none is left. */
-bool mem_events_take_tail(struct mem_events *events, struct mem_message *message);
+static inline bool mem_events_take_tail(struct mem_events *events, struct mem_message *message) {
+    if (events->n_tails == 0 || events->tails[events->first_tail].cycle != events->base)
+        return false;
+    *message = events->tails[events->first_tail].message;
+    events->first_tail = (events->first_tail + 1) & (events->tail_capacity - 1);
+    events->n_tails--;
+    return true;
+}
+
+/* All events and tails of the cycle `base` have been taken: finds the next ones. For mem_events_take(). */
+void mem_events_end_cycle(struct mem_events *events);
 /* Removes the next event of the cycle `base`, whose tails have been taken. Returns false if no event is left. */
 static inline bool mem_events_take(struct mem_events *events, struct mem_event *event) {
     if (events->next != events->base)
         return false;
-    mem_events_remove(events, event);
+    struct mem_event_list *list = events->slots[events->base % MEM_WHEEL_SLOTS];
+    list += list->head == MEM_NONE; /* no event of its own: packets */
+    uint32_t id = list->head;
+    if (id == MEM_NONE) {
+        mem_events_end_cycle(events);
+        return false;
+    }
+    struct mem_event *place = &events->pool[id];
+    *event = *place;
+    list->head = event->next;
+    __builtin_prefetch(&events->pool[event->next]);
+    place->next = events->free;
+    events->free = id;
     return true;
 }

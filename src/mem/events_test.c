@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-enum { CAPACITY = 20000, SLOTS = 1024 };
+enum { CAPACITY = 20000 };
 
 static void add(struct mem_events *events, uint64_t cycle, enum mem_event_phase phase, uint16_t sm, uint32_t token) {
     struct mem_message message = {.sm = sm, .token = token};
@@ -16,7 +16,7 @@ static void add(struct mem_events *events, uint64_t cycle, enum mem_event_phase 
 }
 
 static uint32_t take(struct mem_events *events) {
-    struct mem_event event;
+    struct mem_event event = {0};
     assert_true(mem_events_take(events, &event));
     return event.message.token;
 }
@@ -30,7 +30,7 @@ static void events_come_by_cycle_and_then_in_the_order_they_were_added(void **st
     (void)state;
     struct base_arena arena = {0};
     struct mem_events *events = BASE_ARENA_NEW(&arena, struct mem_events);
-    mem_events_init(events, &arena, SLOTS, MEM_SENT_BY_SMS);
+    mem_events_init(events, &arena, MEM_SENT_BY_SMS);
     assert_true(events->next == MEM_NEVER);
     add(events, 7, MEM_PHASE_OWN, 0, 1);
     add(events, 5, MEM_PHASE_OWN, 0, 2);
@@ -47,7 +47,6 @@ static void events_come_by_cycle_and_then_in_the_order_they_were_added(void **st
     assert_int_equal(take(events), 3);
     expect_empty(events);
     assert_true(events->next == MEM_NEVER);
-    assert_int_equal(events->n_used, 0);
     mem_events_free(events);
     base_arena_free(&arena);
 }
@@ -56,7 +55,7 @@ static void packets_come_last_and_by_sender(void **state) {
     (void)state;
     struct base_arena arena = {0};
     struct mem_events *events = BASE_ARENA_NEW(&arena, struct mem_events);
-    mem_events_init(events, &arena, SLOTS, MEM_SENT_BY_SMS);
+    mem_events_init(events, &arena, MEM_SENT_BY_SMS);
     add(events, 5, MEM_PHASE_PACKETS, 3, 30);
     add(events, 5, MEM_PHASE_PACKETS, 1, 10);
     add(events, 5, MEM_PHASE_PACKETS, 3, 31);
@@ -76,7 +75,7 @@ static void events_beyond_the_wheel_keep_their_order(void **state) {
     (void)state;
     struct base_arena arena = {0};
     struct mem_events *events = BASE_ARENA_NEW(&arena, struct mem_events);
-    mem_events_init(events, &arena, SLOTS, MEM_SENT_BY_SMS);
+    mem_events_init(events, &arena, MEM_SENT_BY_SMS);
     add(events, 5000, MEM_PHASE_OWN, 0, 1); /* beyond the wheel */
     add(events, 4000, MEM_PHASE_OWN, 0, 2);
     add(events, 5000, MEM_PHASE_OWN, 0, 3);
@@ -84,7 +83,7 @@ static void events_beyond_the_wheel_keep_their_order(void **state) {
     mem_events_move(events, 4000);
     assert_int_equal(take(events), 2);
     expect_empty(events);
-    mem_events_move(events, 4500); /* an empty cycle; 5000 is on the wheel now */
+    mem_events_move(events, 4900); /* an empty cycle; 5000 is on the wheel now */
     add(events, 5000, MEM_PHASE_OWN, 0, 4);
     assert_int_equal(events->next, 5000);
     mem_events_move(events, 5000);
@@ -101,14 +100,18 @@ static void tails_keep_their_order_and_come_before_the_events_of_their_cycle(voi
     struct mem_events *events = BASE_ARENA_NEW(&arena, struct mem_events);
     struct mem_message tail;
     uint32_t expected = 0;
-    mem_events_init(events, &arena, SLOTS, MEM_SENT_BY_BANKS);
+    mem_events_init(events, &arena, MEM_SENT_BY_BANKS);
     add(events, 60, MEM_PHASE_PACKETS, 0, 1000);
     for (uint32_t i = 0; i < 200; i++) { /* more than the ring holds at first, and its beginning moves */
         mem_events_add_tail(events, 2 + i / 3, &(struct mem_message){.token = i});
         if (i % 7 != 6)
             continue;
         mem_events_move(events, events->next);
-        assert_true(mem_events_take_tail(events, &tail));
+        if (!mem_events_take_tail(events, &tail)) { /* the last tail of that cycle was the previous one */
+            expect_empty(events);
+            mem_events_move(events, events->next);
+            assert_true(mem_events_take_tail(events, &tail));
+        }
         assert_int_equal(tail.token, expected++);
     }
     while (events->next != MEM_NEVER) {
@@ -123,7 +126,6 @@ static void tails_keep_their_order_and_come_before_the_events_of_their_cycle(voi
         expect_empty(events);
     }
     assert_int_equal(expected, 200);
-    assert_int_equal(events->n_used, 0);
     mem_events_free(events);
     base_arena_free(&arena);
 }
@@ -134,7 +136,7 @@ static void random_events_come_out_sorted(void **state) {
     struct base_arena arena = {0};
     struct mem_events *events = BASE_ARENA_NEW(&arena, struct mem_events);
     uint64_t *cycle_of = BASE_ARENA_ARRAY(&arena, uint64_t, CAPACITY);
-    mem_events_init(events, &arena, SLOTS, MEM_SENT_BY_SMS);
+    mem_events_init(events, &arena, MEM_SENT_BY_SMS);
     uint64_t random = 1, last_cycle = 0;
     uint32_t added = 0, taken = 0, last_token = 0;
     while (taken < CAPACITY) {

@@ -58,9 +58,8 @@ static void schedule_lookup(struct mem_bank *bank, uint64_t cycle) {
     if (when == MEM_NEVER)
         return;
     when = when > cycle ? when : cycle;
-    struct mem_message message = {.unit = (uint16_t)bank->id};
     bank->has_serve_event = true;
-    mem_events_add(&bank->partition->events, when, MEM_PHASE_OWN, MEM_EVENT_BANK_SERVE, &message);
+    mem_events_add_own(&bank->partition->events, when, MEM_EVENT_BANK_SERVE)->unit = (uint16_t)bank->id;
 }
 
 static void unblock(struct mem_bank *bank, uint64_t cycle) {
@@ -122,17 +121,17 @@ void mem_bank_release(struct mem_bank *bank, uint32_t entry, uint64_t cycle) {
     unblock(bank, cycle);
     if (bank->n_fills_waiting == 0 || bank->has_retry_event)
         return;
-    struct mem_message message = {.unit = (uint16_t)bank->id};
     bank->has_retry_event = true;
-    mem_events_add(&bank->partition->events, cycle, MEM_PHASE_OWN, MEM_EVENT_BANK_RETRY, &message);
+    mem_events_add_own(&bank->partition->events, cycle, MEM_EVENT_BANK_RETRY)->unit = (uint16_t)bank->id;
 }
 
 void mem_bank_send(struct mem *mem, const struct mem_message *message, uint64_t when, uint64_t cycle) {
-    struct mem_message packet = *message;
-    if (when == cycle)
+    if (when == cycle) {
+        struct mem_message packet = *message;
         mem_crossbar_to_sm(mem, &packet, cycle);
-    else
-        mem_events_add(&mem->banks[message->unit].partition->events, when, MEM_PHASE_OWN, MEM_EVENT_BANK_SEND, &packet);
+        return;
+    }
+    *mem_events_add_own(&mem->banks[message->unit].partition->events, when, MEM_EVENT_BANK_SEND) = *message;
 }
 
 void mem_bank_answer(struct mem *mem, const struct mem_message *request, enum mem_message_type type, uint32_t flags,
@@ -256,8 +255,8 @@ static void fetch_neighbours(struct mem *mem, struct mem_bank *bank, uint64_t li
         if (entry == MEM_NONE)
             return;
         bank->n_fetches++;
-        struct mem_message read = {.token = entry, .unit = (uint16_t)bank->id};
-        mem_events_add(&bank->partition->events, cycle + mem->l2_latency, MEM_PHASE_OWN, MEM_EVENT_DRAM_ENTER, &read);
+        *mem_events_add_own(&bank->partition->events, cycle + mem->l2_latency, MEM_EVENT_DRAM_ENTER) =
+            (struct mem_message){.token = entry, .unit = (uint16_t)bank->id};
     }
 }
 
@@ -269,8 +268,8 @@ static bool fetch(struct mem *mem, struct mem_bank *bank, const struct mem_messa
         return false;
     bank->n_fetches++;
     mem_bank_wait(bank, entry, message);
-    struct mem_message read = {.token = entry, .unit = (uint16_t)bank->id, .flags = message->flags};
-    mem_events_add(&bank->partition->events, cycle + mem->l2_latency, MEM_PHASE_OWN, MEM_EVENT_DRAM_ENTER, &read);
+    *mem_events_add_own(&bank->partition->events, cycle + mem->l2_latency, MEM_EVENT_DRAM_ENTER) =
+        (struct mem_message){.token = entry, .unit = (uint16_t)bank->id, .flags = message->flags};
     if (mem->machine->dram.access_bytes > mem->line_bytes)
         fetch_neighbours(mem, bank, message->line, cycle);
     return true;
@@ -355,6 +354,8 @@ static bool accept(struct mem *mem, struct mem_bank *bank, const struct mem_mess
 static uint64_t busy_cycles(const struct mem *mem, struct mem_bank *bank, const struct mem_message *message,
                             uint32_t n_more) {
     const struct config_machine *machine = mem->machine;
+    if (message->type == MEM_MSG_READ && n_more == 0)
+        return 1;
     bool is_partial = message->type == MEM_MSG_WRITE && message->bytes < mem->line_bytes;
     bool is_serial = message->type == MEM_MSG_ATOMIC && machine->serial_atomics.is_present;
     double cycles = is_serial ? machine->serial_atomics.slice_cycles : is_partial ? machine->slice.partial_cycles : 1;

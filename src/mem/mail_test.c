@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-enum { RECEIVERS = 70, SLOTS = 64 };
+enum { RECEIVERS = 70 };
 
 static void send(struct mem_outbox *outbox, uint64_t round, uint32_t receiver, uint64_t cycle, uint32_t token) {
     struct mem_message message = {.token = token};
@@ -29,8 +29,8 @@ static void packets_wait_in_the_box_of_their_receiver(void **state) {
     struct mem_events events, other;
     struct mem_outbox outbox;
     uint64_t set[2] = {0};
-    mem_events_init(&events, &arena, SLOTS, MEM_SENT_BY_BANKS);
-    mem_events_init(&other, &arena, SLOTS, MEM_SENT_BY_BANKS);
+    mem_events_init(&events, &arena, MEM_SENT_BY_BANKS);
+    mem_events_init(&other, &arena, MEM_SENT_BY_BANKS);
     mem_outbox_init(&outbox, RECEIVERS);
     assert_true(mem_outbox_receivers(&outbox, 6, set) == MEM_NEVER);
     send(&outbox, 6, 69, 12, 1);
@@ -55,6 +55,7 @@ static void packets_wait_in_the_box_of_their_receiver(void **state) {
     send(&outbox, 8, 69, 14, 200); /* and make room for new ones */
     mem_outbox_collect(&outbox, 8, 69, &events);
     expect(&events, 14, 200);
+    assert_false(mem_events_take(&events, &(struct mem_event){0}));
     assert_true(events.next == MEM_NEVER);
     mem_outbox_free(&outbox);
     mem_events_free(&events);

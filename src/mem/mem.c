@@ -9,11 +9,6 @@
 /* Write-backs that an SM may have in flight: one per miss. An MSHR whose store finds a shared line misses twice. */
 enum { PUTS_PER_MSHR = 4 };
 
-/* Cycles on the wheels of events. */
-/* A wheel turns through all its slots, so a longer one costs host cache. Few events of gtx480, and a tenth of those of
- * h200, lie further ahead. */
-enum { WHEEL_SLOTS = 256 };
-
 /* The most packets and entries that can be in use at once: the sizes of rings and pools. */
 struct limits {
     uint32_t requests, puts; /* of one SM */
@@ -87,7 +82,7 @@ static void init_sms(struct mem *mem) {
         init_l1(mem, &sm->code, &machine->icache, NULL, MEM_FLAG_CODE);
         init_l1(mem, &sm->texture, &machine->texture, NULL, MEM_FLAG_TEXTURE);
         sm->flush_slot = mem_cache_slots(&sm->data.cache);
-        mem_events_init(&sm->events, &mem->arena, WHEEL_SLOTS, MEM_SENT_BY_BANKS);
+        mem_events_init(&sm->events, &mem->arena, MEM_SENT_BY_BANKS);
     }
 }
 
@@ -100,7 +95,7 @@ static void init_partitions(struct mem *mem) {
     for (uint32_t i = 0; i < mem->n_partitions; i++) {
         mem->partitions[i].id = i;
         mem->partitions[i].dram_next = MEM_NEVER;
-        mem_events_init(&mem->partitions[i].events, &mem->arena, WHEEL_SLOTS, MEM_SENT_BY_SMS);
+        mem_events_init(&mem->partitions[i].events, &mem->arena, MEM_SENT_BY_SMS);
     }
 }
 

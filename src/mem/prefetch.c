@@ -56,9 +56,9 @@ static inline __attribute__((always_inline)) void touch_request(const struct mem
 
 /* Runs the next statement with id = each packet up to the cycle `last`. */
 #define FOR_PACKETS(id, events, last)                                                                                  \
-    for (uint64_t at_ = (events)->next; at_ <= (last) && at_ - (events)->base < (events)->n_slots;                     \
+    for (uint64_t at_ = (events)->next; at_ <= (last) && at_ - (events)->base < MEM_WHEEL_SLOTS;                       \
          at_ = mem_events_after(events, at_))                                                                          \
-        for (uint32_t id = (events)->slots[at_ & ((events)->n_slots - 1)][MEM_PHASE_PACKETS].head; id != MEM_NONE;     \
+        for (uint32_t id = (events)->slots[at_ % MEM_WHEEL_SLOTS][MEM_PHASE_PACKETS].head; id != MEM_NONE;             \
              id = (events)->pool[id].next)
 
 void mem_prefetch_sm(const struct mem *mem, uint32_t i, uint64_t last) {
