@@ -14,8 +14,8 @@
 
 static void memory_done(void *user, uint32_t sm, uint32_t token, uint64_t cycle) {
     struct gpu_timed *timed = user;
-    sm_memory_done(timed->sm[sm], token, cycle);
-    gpu_wake_by(&timed->unit[sm], cycle);
+    if (sm_memory_done(timed->sm[sm], token, cycle))
+        gpu_wake_by(&timed->unit[sm], cycle);
 }
 
 static void memory_changed(void *user, uint32_t sm, uint64_t cycle) {

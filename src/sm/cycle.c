@@ -32,16 +32,22 @@ static void wake_slot(struct sm *sm, uint32_t s, uint64_t cycle) {
     sm_schedulers_wake(&sm->schedulers, s, cycle);
 }
 
+/* Wakes those slots of a word of a set, from slot `first` on, that the I-cache has not refused. */
+static inline void wake_word(struct sm *sm, uint64_t left, uint32_t first, uint64_t cycle) {
+    for (; left; left &= left - 1) {
+        uint32_t s = first + (uint32_t)__builtin_ctzll(left);
+        if (!sched_has(&sm->fetch.refused, s))
+            wake_slot(sm, s, cycle);
+    }
+}
+
 /* Wakes slots until none is due, because a woken group may place or wake others that issue in the same cycle. */
 static inline void wake_slots(struct sm *sm, uint64_t cycle) {
     while (sm_wheel_is_due(&sm->wheel, cycle)) {
         struct sched_set woken = sm_wheel_take(&sm->wheel, cycle);
-        for (uint32_t word = 0; word < SCHED_WORDS; word++)
-            for (uint64_t left = woken.word[word]; left; left &= left - 1) {
-                uint32_t s = word * 64 + (uint32_t)__builtin_ctzll(left);
-                if (!sched_has(&sm->fetch.refused, s))
-                    wake_slot(sm, s, cycle);
-            }
+        uint64_t low = woken.word[0], high = woken.word[1];
+        wake_word(sm, low, 0, cycle);
+        wake_word(sm, high, 64, cycle);
     }
 }
 
@@ -219,8 +225,7 @@ static uint64_t next_issue(const struct sm *sm, uint64_t cycle) {
 
 /* Returns whether ticks may be quiet. Otherwise a cycle without an issue can change more than the load/store unit. */
 static bool can_be_quiet(const struct sm *sm) {
-    return sm->pipeline != CONFIG_PIPELINE_BARREL && !sm->wide && !sm->copies.n_queued &&
-           !(sm->divergence->memory && sm->divergence->memory->idle);
+    return sm->pipeline != CONFIG_PIPELINE_BARREL && !sm->wide && !sm->copies.n_queued && !sm_has_idle_work(sm);
 }
 
 /* Returns the next cycle in which the SM has work. */
@@ -254,8 +259,8 @@ static inline void refill(struct sm *sm, uint64_t cycle) {
 
 /* Lets the model use the time in which every group waits for memory or for others. */
 static inline void use_idle_time(struct sm *sm, uint64_t cycle) {
-    if (sm->turn.has_issued || !sm->divergence->memory || !sm->divergence->memory->idle ||
-        sm_slots_n_awake(&sm->slots) || !sm->slots.n_in_state[SM_SLOT_MEMORY])
+    if (sm->turn.has_issued || !sm_has_idle_work(sm) || sm_slots_n_awake(&sm->slots) ||
+        !sm->slots.n_in_state[SM_SLOT_MEMORY])
         return;
     sm->divergence->memory->idle(sm->model, cycle);
 }

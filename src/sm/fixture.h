@@ -60,8 +60,8 @@ static inline void fixture_block_ended(void *user, uint32_t sm) {
 
 static inline void fixture_memory_done(void *user, uint32_t sm, uint32_t token, uint64_t cycle) {
     struct fixture *f = user;
-    sm_memory_done(f->sm, token, cycle);
-    fixture_wake(f, sm, cycle);
+    if (sm_memory_done(f->sm, token, cycle))
+        fixture_wake(f, sm, cycle);
 }
 
 static inline void fixture_memory_changed(void *user, uint32_t sm, uint64_t cycle) {

@@ -108,6 +108,11 @@ struct sm {
 static inline bool sm_has_scoreboard(const struct sm *sm) { return sm->pipeline == CONFIG_PIPELINE_SCOREBOARD; }
 
 /* Returns whether an instruction, or a call of the model that may place, wake or end groups, has set a fault. */
+/* Returns whether the model works in cycles without an issue. */
+static inline bool sm_has_idle_work(const struct sm *sm) {
+    return sm->divergence->memory && sm->divergence->memory->idle;
+}
+
 static inline bool sm_has_fault(const struct sm *sm) { return sm->cx.fault.kind != EXEC_FAULT_NONE; }
 
 static inline uint32_t sm_lanes_in(uint32_t mask) { return mask == ~0u ? EXEC_LANES : base_count_bits(mask); }

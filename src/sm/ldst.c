@@ -370,17 +370,26 @@ void sm_ldst_collect(struct sm *sm, uint64_t cycle) {
     }
 }
 
-void sm_memory_done(struct sm *sm, uint32_t token, uint64_t cycle) {
+/* Returns whether policies, models, observers or other SMs can tell a cycle in which the SM was ticked from one through
+ * which it slept. If models or clusters connect SMs, another SM may end a block of this one, up to its last tick. */
+static bool sees_every_tick(const struct sm *sm) {
+    return sm->wide || sm->follower || sm->has_clusters || sm->divergence->chip || sm_has_idle_work(sm);
+}
+
+bool sm_memory_done(struct sm *sm, uint32_t token, uint64_t cycle) {
     sm_catch_up(sm, cycle - 1);
     if (token & SM_FETCH_TOKEN) {
         sm_fetch_done(sm, token & ~(uint32_t)SM_FETCH_TOKEN, cycle);
-        return;
+        return true;
     }
     uint32_t number = token & ((1u << SM_TOKEN_SHIFT) - 1);
     struct sm_request *request = &sm->ldst.request[number];
     request->outstanding &= ~(1ull << (token >> SM_TOKEN_SHIFT));
     if (cycle > request->ready)
         request->ready = cycle;
-    if (sm_request_is_over(request))
+    if (sm_request_is_over(request)) {
         sm_ldst_add_done(&sm->ldst, number);
+        return true;
+    }
+    return sees_every_tick(sm);
 }

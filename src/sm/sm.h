@@ -129,9 +129,9 @@ void sm_keep_stores(struct sm *sm, struct exec_stores *stores);
 /* Returns whether the host's cache loses the SM's state while the others run. */
 bool sm_needs_prefetch(const struct sm *sm);
 uint64_t sm_last_cycle(const struct sm *sm); /* the last cycle that was accounted */
-/* Tells the SM that the data of the access with this token has arrived. The SM must be ticked in that cycle or
- * later. */
-void sm_memory_done(struct sm *sm, uint32_t token, uint64_t cycle);
+/* Tells the SM that the data of the access with this token has arrived. Returns whether the SM must be ticked in that
+ * cycle: a line of an access that waits for others changes nothing that a tick looks at. */
+bool sm_memory_done(struct sm *sm, uint32_t token, uint64_t cycle);
 /* Tells the SM that memory may have room for an access that it refused. The SM must be ticked in this cycle. */
 void sm_memory_changed(struct sm *sm);
 /* For schedulers that ask for it. A line has taken a slot of the SM's L1. */
