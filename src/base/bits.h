@@ -16,3 +16,14 @@ static inline uint32_t base_count_bits(uint32_t word) {
     word = (word & 0x33333333) + (word >> 2 & 0x33333333);
     return ((word + (word >> 4)) & 0x0f0f0f0f) * 0x01010101 >> 24;
 }
+
+/* The same for 64 bits. */
+static inline uint32_t base_count_long_bits(uint64_t word) {
+#ifdef __POPCNT__
+    return (uint32_t)__builtin_popcountll(word);
+#endif
+    word -= word >> 1 & UINT64_C(0x5555555555555555);
+    word = (word & UINT64_C(0x3333333333333333)) + (word >> 2 & UINT64_C(0x3333333333333333));
+    word = (word + (word >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+    return (uint32_t)(word * UINT64_C(0x0101010101010101) >> 56);
+}

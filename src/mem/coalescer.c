@@ -11,6 +11,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/bits.h"
+
 enum { COVER_WORDS = MEM_MAX_LINE_BYTES / 64, WORD_BYTES = 4, MAX_BYTES = 32, SECTOR_BYTES = 32, HASH_BITS = 8 };
 
 /* A set of distinct numbers. In the hash table 0 is an empty place and i stands for number[i - 1]. */
@@ -56,7 +58,7 @@ static void cover_nothing(struct cover *cover, uint32_t line_bytes) {
 static uint32_t cover_word(uint64_t *word, uint64_t run) {
     uint64_t new = run & ~*word;
     *word |= run;
-    return new == 0 ? 0 : (uint32_t)__builtin_popcountll(new);
+    return new == 0 ? 0 : base_count_long_bits(new);
 }
 
 static uint32_t cover_bytes(struct cover *cover, uint32_t offset, uint32_t bytes) {
@@ -184,7 +186,7 @@ static unsigned coalesce_elements(const uint64_t address[32], uint32_t mask, uin
     out[last].lanes |= lanes;
     touched[last] |= here;
     for (uint32_t i = 0; i < lines.n; i++)
-        out[i].bytes = (uint32_t)__builtin_popcountll(touched[i]) << bytes_shift;
+        out[i].bytes = base_count_long_bits(touched[i]) << bytes_shift;
     return lines.n;
 }
 
