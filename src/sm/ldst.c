@@ -341,7 +341,7 @@ static __attribute__((noinline)) void tick_copies(struct sm *sm, uint64_t cycle)
     }
 }
 
-/* On machines whose banks have queues, and for schedulers that let loads wait aside. */
+/* On machines whose banks have queues, for schedulers that let loads wait aside, and while there are copies. */
 static __attribute__((noinline)) void tick_queues(struct sm *sm, uint64_t cycle) {
     if (sm->ldst.is_aside_full)
         tick_aside(sm, cycle);
@@ -351,15 +351,15 @@ static __attribute__((noinline)) void tick_queues(struct sm *sm, uint64_t cycle)
         tick_queue(sm, cycle);
     if (sm->ldst.n_aside && !sm->ldst.length)
         tick_aside(sm, cycle);
+    if (sm->copies.n_queued)
+        tick_copies(sm, cycle);
 }
 
 void sm_ldst_tick(struct sm *sm, uint64_t cycle) {
-    if (sm->wide || sm->ldst.has_bank_queues)
+    if (sm->wide || sm->ldst.has_bank_queues || sm->copies.n_queued)
         tick_queues(sm, cycle);
     else
         tick_queue(sm, cycle);
-    if (sm->copies.n_queued)
-        tick_copies(sm, cycle);
 }
 
 void sm_ldst_collect(struct sm *sm, uint64_t cycle) {
