@@ -284,7 +284,8 @@ static bool write_around(struct mem *mem, struct mem_bank *bank, const struct me
     return true;
 }
 
-static bool miss(struct mem *mem, struct mem_bank *bank, const struct mem_message *message, uint64_t cycle) {
+static __attribute__((noinline)) bool miss(struct mem *mem, struct mem_bank *bank, const struct mem_message *message,
+                                           uint64_t cycle) {
     bool is_write = message->type == MEM_MSG_WRITE || message->type == MEM_MSG_PUT;
     if (is_write && !mem->machine->l2.writes.allocates)
         return write_around(mem, bank, message, cycle);
@@ -300,7 +301,8 @@ static bool miss(struct mem *mem, struct mem_bank *bank, const struct mem_messag
 
 /* Without an L2: there are entries for everything that SMs can send, but an atomic's write may still hold one after its
  * answer. */
-static bool pass_to_dram(struct mem *mem, struct mem_bank *bank, const struct mem_message *message, uint64_t cycle) {
+static __attribute__((noinline)) bool pass_to_dram(struct mem *mem, struct mem_bank *bank,
+                                                   const struct mem_message *message, uint64_t cycle) {
     if (message->type == MEM_MSG_WRITE || message->type == MEM_MSG_PUT)
         return write_around(mem, bank, message, cycle);
     uint32_t entry = mem_bank_take_entry(bank, message->line, MEM_ENTRY_PASS);
@@ -311,7 +313,8 @@ static bool pass_to_dram(struct mem *mem, struct mem_bank *bank, const struct me
     return true;
 }
 
-static bool join(struct mem *mem, struct mem_bank *bank, uint32_t entry, const struct mem_message *message) {
+static __attribute__((noinline)) bool join(struct mem *mem, struct mem_bank *bank, uint32_t entry,
+                                           const struct mem_message *message) {
     const struct mem_entry *e = &bank->entry[entry];
     if (e->state == MEM_ENTRY_RECALL || e->state == MEM_ENTRY_WRITEBACK || e->n_waiters >= mem->l2_merges)
         return false;
@@ -370,7 +373,7 @@ static uint64_t busy_cycles(const struct mem *mem, struct mem_bank *bank, const 
 
 /* Answers SMs that have asked for the same line with one lookup, up to slice.combine of them. How far the bank looks
  * among the waiting requests is our choice. */
-static void combine(struct mem *mem, struct mem_bank *bank, uint64_t line, uint64_t cycle) {
+static __attribute__((noinline)) void combine(struct mem *mem, struct mem_bank *bank, uint64_t line, uint64_t cycle) {
     enum { WINDOW = 32 };
     struct mem_ring *ring = &bank->requests;
     uint32_t left = mem->machine->slice.combine - 1;
@@ -404,8 +407,8 @@ static void finish_request(struct mem *mem, struct mem_bank *bank, const struct 
 
 /* After a read of a bulk copy, serves the SM's reads of other sectors of the same 128 bytes that wait behind it.
  * Returns their number. */
-static uint32_t read_rest_of_line(struct mem *mem, struct mem_bank *bank, const struct mem_message *first,
-                                  uint64_t cycle) {
+static __attribute__((noinline)) uint32_t read_rest_of_line(struct mem *mem, struct mem_bank *bank,
+                                                            const struct mem_message *first, uint64_t cycle) {
     enum { LINE_BITS = 7 };
     const uint32_t shift = LINE_BITS > mem->line_shift ? LINE_BITS - mem->line_shift : 0;
     uint32_t n = 0;
@@ -422,7 +425,7 @@ static uint32_t read_rest_of_line(struct mem *mem, struct mem_bank *bank, const 
 }
 
 /* Serves stores that have their own port. */
-static void serve_store(struct mem *mem, struct mem_bank *bank, uint64_t cycle) {
+static inline void serve_store(struct mem *mem, struct mem_bank *bank, uint64_t cycle) {
     if (bank->stores.n == 0 || bank->are_stores_blocked || bank->store_free_cycle > cycle ||
         ring_first(&bank->stores)->ready > cycle)
         return;
