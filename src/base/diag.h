@@ -1,4 +1,4 @@
-/* Errors in the user's input: what is wrong, where, and the line itself. See diag.c for the format. */
+/* Errors in the user's input: the mistake, its place, and the line itself. See diag.c for the format. */
 #pragma once
 
 #include "base/arena.h"

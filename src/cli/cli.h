@@ -29,7 +29,7 @@ int cli_cost(int argc, char **argv);
 int cli_championship(int argc, char **argv);
 int cli_help(int argc, char **argv);
 
-/* read_results.c: reads a store, of which only the runs that meet `where`, or the --json output of a command: a run, a
+/* read_results.c: reads the runs of a store that meet `where`, or the --json output of a command: a run, a
  * comparison, or an array of experiments. Returns NULL after one line. */
 json_t *cli_read_results(const char *path, const char *where, struct base_arena *arena);
 

@@ -34,7 +34,8 @@ static const struct command_option options[] = {
     {"--against", 0, COMMAND_TEXT, "FILE", "compare with another build's heddle: alternate runs, with an interval",
      FIELD(against), 0, 0},
     {"--timeout", 0, COMMAND_SECONDS, "S", "stop a single run after S seconds", FIELD(timeout_seconds), 0, 0},
-    {"--names", 0, COMMAND_FLAG, NULL, "print the names of what can be measured, and run nothing", FIELD(names), 0, 0},
+    {"--names", 0, COMMAND_FLAG, NULL, "print the names of the workloads and kernels, and run nothing", FIELD(names), 0,
+     0},
     {"--json", 0, COMMAND_TEXT, "FILE|-", "write the numbers as a JSON array", FIELD(json), 0, 0},
 };
 
@@ -42,15 +43,15 @@ const struct command cli_bench_command = {
     .name = "bench",
     .summary = "measure how fast this computer executes",
     .usage = "bench [NAME...] [options]",
-    .text = "NAME is a workload, or one of the kernels fma, integer, mixed (arithmetic), copy, gather (memory);\n"
-            "without one, all are run, first without timing, then timed. Results are not checked. Targets\n"
-            "without timing: arithmetic 20, memory 5 million warp instructions per second.\n"
+    .text = "NAME is a workload, or one of the kernels fma, integer, mixed (arithmetic), copy, gather (memory).\n"
+            "Without a name all of them run, first without timing, then timed. Results are not checked. Targets\n"
+            "without timing: 20 million warp instructions per second for arithmetic, 5 million for memory.\n"
             "\n"
             "tax: how many times slower the timed run is. GPGPU-Sim: how many times faster the timed run is\n"
-            "than GPGPU-Sim 4 was measured to be; see bench/README.md.\n"
+            "than the measured speed of GPGPU-Sim 4; see bench/README.md.\n"
             "\n"
-            "With --against only workloads are compared, timed or with --functional; without a NAME, vecadd,\n"
-            "divergent, matmul, bfs, reduction, spmv and mum. --repeat says how many pairs of runs [10].\n",
+            "--against compares only workloads, timed or with --functional; without a NAME, vecadd, divergent,\n"
+            "matmul, bfs, reduction, spmv and mum. --repeat sets the number of pairs of runs [10].\n",
     .examples = "  heddle bench\n"
                 "  heddle bench fma bfs --size small --repeat 5\n"
                 "  heddle bench bfs matmul --set sm.count=1,15,60\n"

@@ -42,7 +42,7 @@ static const struct command_option options[] = {
     {"--csv", 0, COMMAND_TEXT, "FILE|-", "write the runs as CSV, a line for each", FIELD(csv), 0, 0},
     {"--store", 0, COMMAND_TEXT, "FILE",
      "where results are kept, default $HEDDLE_STORE or ~/.local/share/heddle/results.db", FIELD(store), 0, 0},
-    {"--time-limit", 0, COMMAND_SECONDS, "S", "stop after S seconds; the same command goes on from there",
+    {"--time-limit", 0, COMMAND_SECONDS, "S", "stop after S seconds; the same command continues",
      FIELD(time_limit_seconds), 0, 0},
     {"--force", 0, COMMAND_FLAG, NULL, "repeat runs that the store has", FIELD(is_forced), 0, 0},
     {"--quiet", 'q', COMMAND_FLAG, NULL, "no table and no progress: only errors", FIELD(is_quiet), 0, 0},
@@ -54,10 +54,11 @@ const struct command cli_championship_command = {
     .summary = "score a policy on a fixed set of runs and rank it among the built-in ones",
     .usage = "championship [FILE.so[:KEY=VALUE,...]] [options]",
     .text = "Runs a fixed set of programs on two machines with your scheduler or divergence model and with all\n"
-            "built-in ones of that kind. The score is the geometric mean of the speed-ups over lrr, or over the\n"
-            "model stack. docs/championship.md has the rules. Without a file, the built-in policies are ranked.\n"
+            "bundled ones of that kind. The score is the geometric mean of the speed-ups over lrr, or over the\n"
+            "model stack. docs/championship.md contains the rules. Without a file, the bundled policies are\n"
+            "ranked.\n"
             "\n"
-            "Runs are kept in a store of results and are not repeated until the simulator or the policy changes.\n",
+            "The store keeps all runs. A run is repeated only after the simulator or the policy has changed.\n",
     .examples = "  heddle championship\n"
                 "  heddle championship ./mine.so\n"
                 "  heddle championship ./mine.so:length=8 --json mine.json\n"

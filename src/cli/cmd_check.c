@@ -41,10 +41,10 @@ const struct command cli_check_command = {
     .name = "check",
     .summary = "try a scheduler, divergence model or DRAM policy in a shared object",
     .usage = "check FILE.so[:KEY=VALUE,...] [options]",
-    .text = "A scheduler sees 200 random programs, a DRAM policy 200 random streams of requests: it must choose what\n"
-            "it may, never the same twice differently, and let everything end. How long a warp that is always\n"
-            "ready may wait is reported. Then workloads run with it, twice: results must be right and cycles\n"
-            "equal. Exit status: 0 all good, 3 it did something wrong.\n",
+    .text = "Runs a scheduler on 200 random programs, or a DRAM policy on 200 random streams of requests. It\n"
+            "must pick only candidates, decide the same way in the same situation, and let everything end. The\n"
+            "longest wait of a warp that is always ready is reported. Then workloads run with it twice: their\n"
+            "results must be right and their cycles equal. Exit status: 0 no mistake found, 3 a mistake.\n",
     .examples = "  heddle check ./mine.so\n"
                 "  heddle check ./mine.so:length=1 -m h200\n",
     .options = options,

@@ -55,7 +55,7 @@ static const struct command_option options[] = {
     {"--max-instructions", 0, COMMAND_NUMBER, "N", "stop when a warp of a launch has executed about N instructions",
      FIELD(max_instructions), 1, INT64_MAX},
     {"--quiet", 'q', COMMAND_FLAG, NULL, "no table and no progress: only errors", FIELD(is_quiet), 0, 0},
-    {"--verbose", 'v', COMMAND_FLAG, NULL, "show the host's time, too", FIELD(is_verbose), 0, 0},
+    {"--verbose", 'v', COMMAND_FLAG, NULL, "also show the host's time", FIELD(is_verbose), 0, 0},
     COMMAND_COLOR_ROW(FIELD(color)),
 };
 
@@ -63,29 +63,29 @@ const struct command cli_compare_command = {
     .name = "compare",
     .summary = "run programs under several schedulers, divergence models or machines, in one table",
     .usage = "compare PROGRAM...|RESULTS... [options] [-- program arguments]",
-    .text = "PROGRAM is as for 'heddle run'; the words after -- go to each of them. Every combination of the\n"
-            "schedulers, divergence models and machines that are given is run, and the first row of a program\n"
-            "is what its other rows are compared with. When nothing is given that makes more than one row,\n"
-            "all schedulers are compared, the machine's own first. A result that differs from the CPU\n"
-            "reference is shown in its row. Ctrl-C keeps the rows that are finished.\n"
+    .text = "PROGRAM is as for 'heddle run', and each program gets the words after --. Every combination of the\n"
+            "given schedulers, divergence models and machines runs. The other rows of a program are compared\n"
+            "with its first row. If the options describe only one row, all schedulers are compared, the\n"
+            "machine's own first. A row shows whether its result differs from the CPU reference. Ctrl-C keeps\n"
+            "the finished rows.\n"
             "\n"
-            "Runs go on side by side, each with memory of its own; --threads says how many, and the output is\n"
-            "the same for any number. Where standard input is a file, every run reads all of it; otherwise\n"
-            "there is nothing to read.\n"
+            "Runs are simultaneous and have separate memory. --threads sets how many run at once and never\n"
+            "changes the output. If standard input is a file, every run reads all of it; otherwise standard\n"
+            "input is empty.\n"
             "\n"
-            "RESULTS are files that run or compare wrote with --json, or stores of results. Then nothing is run:\n"
-            "the runs in them are compared.\n"
+            "RESULTS are files that run or compare wrote with --json, or stores of results. The runs in them\n"
+            "are compared, and nothing is run.\n"
             "\n"
             "A comparison of two runs ends with the causes of their difference: cycles of issue, of idle lanes\n"
             "(divergence), of each stall, before the launch has started (start), without a block (unused) and\n"
             "after the last block (tail). They add up to the difference. With --why, so does every comparison.\n"
             "\n"
-            "SIMD is the share of active lanes. The next columns say where the cycles of all SMs went: an\n"
+            "SIMD is the share of active lanes. The next columns show where the cycles of all SMs went: an\n"
             "instruction issued (active), or none did, because warps waited for memory (memory), for a result\n"
             "(depend.), at a barrier (barrier), for their next instruction (fetch) or for a unit (struct.), or\n"
-            "because there were none (empty). A stall that no run has is left out.\n"
+            "because there were none (empty). Stalls that no run has are left out.\n"
             "\n"
-            "Exit status: as that of 'heddle run'; 3 when the check of any run failed.\n",
+            "Exit status: as for 'heddle run'; 3 if the check of any run failed.\n",
     .examples = "  heddle compare bfs\n"
                 "  heddle compare bfs matmul reduction -s lrr -s gto -s two-level:group=8\n"
                 "  heddle compare bfs nn ray -d \"stack dws tbc\" --html models.html\n"

@@ -40,9 +40,9 @@ const struct command cli_cost_command = {
     .name = "cost",
     .summary = "the storage that divergence models and schedulers add to an SM, as their papers count it",
     .usage = "cost [MODEL|SCHEDULER|FILE.so...] [options]",
-    .text = "Each may have options: lwm:size=512. Without one, all are shown. Bits are those of one SM of the\n"
-            "machine; where no paper counts any, there is no number. What a mechanism shares with the SM that it\n"
-            "is added to (registers, instruction buffers) is not counted.\n",
+    .text = "Each may have options: lwm:size=512. Without a name, all are shown. The bits are for one SM of the\n"
+            "machine. If no paper counts them, there is no number. Storage that the SM has anyway (registers,\n"
+            "instruction buffers) is not counted.\n",
     .examples = "  heddle cost\n"
                 "  heddle cost lwm lwm:size=512 stack -m narasiman2011\n"
                 "  heddle cost dws:wst=32 -m meng2010 --json -\n"

@@ -22,10 +22,9 @@ const struct command cli_import_command = {
     .name = "import",
     .summary = "turn a gpgpusim.config into a machine",
     .usage = "import gpgpusim.config [options]",
-    .text =
-        "Every option of the file becomes an option of the machine, with its source beside it, or is listed at the\n"
-        "end with the reason why it has no place there. Heddle models other things than GPGPU-Sim, so the machine\n"
-        "has the sizes, latencies and bandwidths of the file, not its cycles.\n",
+    .text = "Each option of the file becomes an option of the machine, with its source beside it. The end of the\n"
+            "output lists the others, each with the reason. Heddle models other details than GPGPU-Sim, so the\n"
+            "machine has the sizes, latencies and bandwidths of the file, but not its cycles.\n",
     .examples = "  heddle import SM7_TITANV/gpgpusim.config -o titanv.yaml\n"
                 "  heddle run bfs -m ./titanv.yaml\n",
     .options = options,

@@ -35,11 +35,12 @@ const struct command cli_list_command = {
     .summary = "list what Heddle includes: workloads, machines, policies, experiments, statistics",
     .usage = "list [workloads|aliases|machines [NAME|FILE.yaml]|options|schedulers|divergence|dram|\n"
              "                    experiments|stats|commands] [options]",
-    .text = "Without a word it prints the names of everything. Workloads are shown as they are at size small: grid\n"
-            "and block of the first launch, conditional branches in the kernels, the share of instructions that go\n"
-            "to global or local memory or to a texture, and how much warps diverge ('heddle help characterize').\n"
-            "An alias is a paper's own name for a workload: at size paper it has that paper's input, at the others\n"
-            "its variant of the program. One machine is shown as YAML that can be changed and used as your own.\n",
+    .text = "Without a word it prints the names of everything. Workloads are described at size small: grid and\n"
+            "block of the first launch, conditional branches in the kernels, the share of instructions that\n"
+            "access global or local memory or a texture, and how much warps diverge ('heddle help\n"
+            "characterize'). An alias is a paper's own name for a workload. At size paper it has the paper's\n"
+            "input, at other sizes the paper's variant of the program. A single machine is shown as YAML that\n"
+            "you can change and use as your own.\n",
     .examples = "  heddle list\n"
                 "  heddle list workloads --names\n"
                 "  heddle list schedulers\n"

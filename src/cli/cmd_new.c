@@ -26,9 +26,9 @@ const struct command cli_new_command = {
     .name = "new",
     .summary = "write a scheduler, divergence model or DRAM policy to start from",
     .usage = "new scheduler|divergence|dram-policy NAME [options]",
-    .text = "The folder NAME gets NAME.c, a Makefile that builds NAME.so, and a test. Nothing of Heddle has to be\n"
-            "built again: 'heddle run bfs --scheduler ./NAME.so' uses it at once, and 'heddle check ./NAME.so'\n"
-            "tries it on random programs. docs/plug-ins.md goes through it.\n",
+    .text = "The folder NAME contains NAME.c, a Makefile that builds NAME.so, and a test. You need not rebuild\n"
+            "Heddle: 'heddle run bfs --scheduler ./NAME.so' uses the file, and 'heddle check ./NAME.so' tries\n"
+            "it on random programs. docs/plug-ins.md explains it step by step.\n",
     .examples = "  heddle new scheduler mine && make -C mine\n"
                 "  heddle run bfs --scheduler mine/mine.so\n",
     .options = options,

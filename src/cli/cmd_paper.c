@@ -27,17 +27,18 @@ const struct command cli_paper_command = {
     .name = "paper",
     .summary = "measure tables and figures of papers again",
     .usage = "paper [NAME...|--all] [options]",
-    .text = "Without a name it lists the experiments. With one or more, it runs them and prints our numbers beside\n"
-            "those of the paper, and which of the paper's claims hold. Workloads have size medium unless --size\n"
-            "or the experiment says otherwise. Runs go on side by side, each in a process of its own.\n"
+    .text = "Without a name it lists the experiments. With one or more names, it runs them, prints our numbers\n"
+            "beside the paper's, and judges the paper's claims. Workloads have size medium unless --size or the\n"
+            "experiment says otherwise. Runs are simultaneous, each in a separate process.\n"
             "\n"
-            "A claim that does not hold is explained if its file names runs that show why. --reasons repeats these,\n"
-            "of the named experiments or of all, and says which still show it.\n"
+            "A claim that does not hold is explained if its file names runs that show why. --reasons repeats\n"
+            "these runs, for the named experiments or for all, and says which still show it.\n"
             "\n"
-            "A run is kept in a store of results the moment it ends and is not repeated, until the simulator or\n"
-            "the program changes. Ctrl-C or --time-limit shows what there is, and the next time goes on from there.\n"
+            "The store keeps each run as soon as it ends. A run is repeated only after the simulator or the\n"
+            "program has changed. Ctrl-C or --time-limit shows the results so far, and the same command\n"
+            "continues from there.\n"
             "\n"
-            "An experiment is a YAML file: docs/experiments.md explains it, 'heddle sweep' runs your own.\n",
+            "An experiment is a YAML file: docs/experiments.md explains it, and 'heddle sweep' runs your own.\n",
     .examples = "  heddle paper\n"
                 "  heddle paper liu2023-fig1\n"
                 "  heddle paper narasiman2011-fig9 --size small --plot fig9.svg\n"

@@ -30,16 +30,16 @@ const struct command cli_ptx_command = {
     .name = "ptx",
     .summary = "check a PTX file and show its kernels",
     .usage = "ptx FILE.ptx [options]",
-    .text = "Shows for every kernel its parameters, memory and registers, what its instructions do, and where\n"
-            "its branches diverge and reconverge. 'registers' is the most 32-bit registers that are live at\n"
-            "once, an estimate of what a real compiler would use; 'virtual' is how many the PTX text names. A\n"
-            "branch is divergent if threads of a block may go different ways there.\n"
+    .text = "Shows the parameters, memory and registers of every kernel, what its instructions do, and where\n"
+            "its branches diverge and reconverge. 'registers' is the largest number of 32-bit registers that\n"
+            "are live at once, an estimate of what a compiler would use; 'virtual' is the number that the PTX\n"
+            "text names. A branch is divergent if threads of a block may go different ways there.\n"
             "\n"
-            "With --target the listing of each kernel says how many machine instructions a PTX instruction\n"
-            "becomes, by general rules of compilers: 0 if it is folded into another, parts if a loop is unrolled.\n"
-            "The rules were found for sm_90; they also serve sm_80 and sm_89.\n"
+            "With --target, the listing of each kernel shows how many machine instructions each PTX instruction\n"
+            "becomes, by general rules of compilers: 0 if it is folded into another one, a fraction if a loop\n"
+            "is unrolled. The rules were found for sm_90 and are also used for sm_80 and sm_89.\n"
             "\n"
-            "Exit status: 0 the file can run, 1 it is wrong or uses what Heddle does not support.\n",
+            "Exit status: 0 the file can run; 1 it contains an error or something that Heddle does not support.\n",
     .examples = "  heddle ptx saxpy.ptx\n"
                 "  heddle ptx saxpy.ptx --kernel saxpy -v\n"
                 "  heddle ptx saxpy.ptx --target sm_90\n"

@@ -38,15 +38,16 @@ const struct command cli_query_command = {
     .name = "query",
     .summary = "search a table from a CSV file with SQL, and say how long the simulated GPU takes",
     .usage = "query SQL FILE.csv [options]",
-    .text = "The file has a line with the names of its columns, then lines of whole numbers of 32 bits. SQL is\n"
+    .text = "The first line of the file names the columns, and the other lines contain 32-bit whole numbers.\n"
+            "SQL is\n"
             "\n"
             "  SELECT * | COLUMN, ... | FUNCTION(COLUMN), ...   count, sum, min, max; count(*)\n"
             "  FROM NAME                                        any name: the table is the file\n"
             "  [WHERE COMPARISON AND ...]                       = < > <= >= <>, BETWEEN ... AND ...\n"
             "\n"
-            "where a comparison is one of a column with a number. The rows go to standard output as CSV, in the\n"
-            "order of the file; the cycles go to standard error. The result is checked on the CPU before it is\n"
-            "printed; reading the file, building the index and copies to the device are not timed.\n",
+            "A comparison is one of a column with a number. The rows go to standard output as CSV, in the order\n"
+            "of the file, and the cycles to standard error. The CPU checks the result before it is printed.\n"
+            "Reading the file, building the index and copying to the device are not timed.\n",
     .examples = "  heddle query \"SELECT v FROM t WHERE v < 1000\" FILE.csv\n"
                 "  heddle query \"SELECT count(*), sum(v) FROM t WHERE v BETWEEN 10 AND 20 AND g <> 3\" FILE.csv\n"
                 "  heddle query \"SELECT * FROM t WHERE id = 4711\" FILE.csv --index id -m narasiman2014-db\n",

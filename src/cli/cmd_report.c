@@ -24,11 +24,11 @@ const struct command cli_report_command = {
     .name = "report",
     .summary = "make a page with charts of results, which a browser shows",
     .usage = "report RESULTS... -o PAGE.html",
-    .text = "RESULTS is a file that run, compare, paper or sweep wrote with --json, or a store of results, which\n"
-            "paper and sweep fill (--store); several are shown together. Of a run that a store has of several\n"
-            "versions of the simulator, the latest is shown. The page is one file and needs no network:\n"
-            "charts, time series, threads and lines, as far as the results have them, and a table of all numbers.\n"
-            "--html of those commands writes the same page at once, and records all that it shows.\n",
+    .text = "RESULTS is a file that run, compare, paper or sweep wrote with --json, or a store of results that\n"
+            "paper and sweep fill (--store). Several are shown together. If a store contains a run for several\n"
+            "versions of the simulator, the latest is shown. The page is one file and needs no network. It\n"
+            "shows charts, time series, threads and lines, if the results contain them, and a table of all\n"
+            "numbers. --html of those commands writes the same page and records everything that it shows.\n",
     .examples =
         "  heddle compare bfs nn -d \"stack dws\" --json models.json\n"
         "  heddle report models.json -o models.html\n"

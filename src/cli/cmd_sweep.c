@@ -20,12 +20,12 @@ const struct command cli_sweep_command = {
     .name = "sweep",
     .summary = "run experiments of your own: a cross product from a YAML file",
     .usage = "sweep FILE.yaml... [options]",
-    .text = "A file names programs, axes of what is varied, and measures; docs/experiments.md explains it, and the\n"
-            "bundled experiments of 'heddle paper' have the same form. Every combination runs once and is kept in\n"
-            "a store of results, so that a sweep that was interrupted, or to which a point was added, only runs\n"
-            "what is missing. A mistake in the file is shown with its line and column.\n"
+    .text = "A file names programs, axes to vary and measures. docs/experiments.md explains it, and the bundled\n"
+            "experiments of 'heddle paper' have the same form. Every combination runs once, and a store keeps\n"
+            "the results. A sweep that was interrupted, or that gained a point, runs only the missing runs.\n"
+            "Errors in the file are shown with line and column.\n"
             "\n"
-            "On a cluster, --slurm submits the missing runs as an array job and returns; the tasks leave their\n"
+            "On a cluster, --slurm submits the missing runs as an array job and returns. The tasks leave their\n"
             "results as files beside the store, in STORE.slurm, and the next 'heddle sweep' moves them into it.\n",
     .examples = "  heddle sweep my.yaml\n"
                 "  heddle sweep my.yaml --size small --csv my.csv --plot my.svg\n"

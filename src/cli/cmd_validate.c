@@ -47,21 +47,21 @@ static const struct command_option options[] = {
 
 const struct command cli_validate_command = {
     .name = "validate",
-    .summary = "hold a machine against a recording of the real GPU",
+    .summary = "compare a machine with a recording of the real GPU",
     .usage = "validate [RECORDING.csv] [MACHINE [WORKLOAD...]] [options]",
-    .text = "Runs the workloads that were recorded on the GPU that the machine describes, default h200, and\n"
-            "shows the cycles of the recorded launches beside the simulated ones. A workload's error is the\n"
-            "difference of the sums over its recorded launches, of cycles and of machine instructions; below\n"
-            "the table are the means and the median of the errors without their sign, and the correlation of\n"
-            "the cycles' logarithms. A second table has kernels that are not workloads, bench/hardware/kernels.\n"
+    .text = "Runs the workloads that were recorded on the GPU that the machine describes, by default h200, and\n"
+            "shows the recorded cycles beside the simulated ones. A workload's error is the difference of the\n"
+            "sums over its recorded launches, for cycles and for machine instructions. Below the table are the\n"
+            "means and the median of the absolute errors, and the correlation of the logarithms of the cycles.\n"
+            "A second table shows the kernels of bench/hardware/kernels, which are not workloads.\n"
             "\n"
             "--metrics uses a recording of Nsight Compute's counters: instructions, active threads, accesses,\n"
-            "sectors and hits, registers, occupancy, DRAM, and the reasons for which warps stall. It shows how\n"
-            "far each is off, and in which programs.\n"
+            "sectors and hits, registers, occupancy, DRAM, and the stalls of warps. It shows the error of each\n"
+            "counter, and the programs with the largest errors.\n"
             "\n"
-            "A recording is a CSV file with a line for each launch; bench/hardware/record.sh makes one of\n"
-            "your own card, and of your own programs. A first word that ends in .csv is a recording. Some\n"
-            "workloads take minutes.\n",
+            "A recording is a CSV file with a line for each launch. bench/hardware/record.sh records your own\n"
+            "card and your own programs. A first word that ends in .csv is a recording. Some workloads take\n"
+            "minutes.\n",
     .examples = "  heddle validate\n"
                 "  heddle validate h200 matmul bfs --size medium\n"
                 "  heddle validate h200 --svg h200.svg --csv h200.csv\n"

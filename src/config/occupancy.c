@@ -57,7 +57,7 @@ const char *const config_resource_keys[CONFIG_N_RESOURCES] = {
     [CONFIG_BLOCKS] = "blocks_by_blocks",
 };
 
-/* How many blocks a resource allows, and what one of them takes. */
+/* How many blocks a resource allows, and the demand of one block. */
 struct limit {
     struct config_shortage resource;
     uint64_t fit; /* blocks */

@@ -2,12 +2,12 @@
  * efficient GPU control flow", HPCA 2013). A warp has a stack, as under `stack`, but an entry holds two paths, left and
  * right, with a pc and a mask each, and one reconvergence pc. Both paths of the top entry may be scheduled. When one of
  * them diverges, an entry is pushed, and the paths below wait until it is popped. An entry is popped when both its
- * paths have come to its reconvergence pc. convergence/groups.c is the mechanism: a path is a group. The SM tracks the
- * results of each lane, which is what the paper's second set of pending bits and its shadow bits amount to.
+ * paths have reached its reconvergence pc. convergence/groups.c is the mechanism: a path is a group. The SM tracks the
+ * results of each lane, which has the same effect as the paper's second set of pending bits and its shadow bits.
  *
  * Ours:
- * - A branch whose one side goes straight to the reconvergence pc of the entry pushes none, as under `stack`.
- * - An indexed branch may have more than two paths: two of them run, and the others when one has come to the end.
+ * - A branch with a side that goes straight to the reconvergence pc of the entry pushes none, as under `stack`.
+ * - An indexed branch may have more than two paths: two of them run, and another one when one has ended.
  * - Paths that wait at barriers of the block or for named lanes, and paths that spin, let others run (groups.h). */
 #include <stdio.h>
 #include <stdlib.h>

@@ -12,13 +12,13 @@
  *     blocked   lanes that have arrived at a barrier      the barrier is complete: active
  *
  * The hardware needs scoreboards for each subwarp. Here the SM tracks the results of each lane (sm/boards.h), so a
- * subwarp waits for its own results only, also for those from before the warp diverged.
+ * subwarp waits only for its own results, including those from before the warp diverged.
  *
  * Ours:
  * - When subwarps switch (`trigger`), how long it takes (`latency`), which one is next (`order`) and how many may be
- *   stalled at a time (`entries`). The values of the paper are not known to us.
- * - With trigger=half and trigger=all the SM's groups are counted, not those of a scheduler. A warp that must not
- *   switch yet is asked again when another stalls, and when the SM is idle.
+ *   stalled at a time (`entries`). We do not know the paper's values.
+ * - With trigger=half and trigger=all the SM's groups are counted, not those of a scheduler. A warp that may not switch
+ *   yet tries again when another stalls, and when the SM is idle.
  * - yield=on: a subwarp gives way right after a long load, before it stalls, if another is ready. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -289,7 +289,7 @@ static void show(const struct model *model, const struct row *row, struct gang *
         group->notify_pc = group->pc + 1; /* another gang may come to the same pc */
 }
 
-/* Splits the gang by what its small warps do next. Those that the gang keeps come first in its order. */
+/* Splits the gang by the next step of its small warps. Those that the gang keeps come first in its order. */
 static void divide(struct model *model, struct row *row, struct gang *gang) {
     uint32_t waiting = find_waiting(row, gang), running = gang->slices & ~waiting, keeps = 0;
     if (!gang->slices)

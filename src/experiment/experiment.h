@@ -89,7 +89,8 @@ struct experiment_number {
     const char *where, *note; /* NULL: none */
 };
 
-/* Runs that show why a claim does not hold: the experiment under other settings, and what its measures must then be. */
+/* Runs that show why a claim does not hold: the experiment under other settings, and the values that its measures must
+ * then have. */
 struct experiment_shown {
     struct experiment_settings with; /* on top of the experiment's; as written, for people */
     struct experiment *experiment;   /* the same one with these settings, and with measures of its own */

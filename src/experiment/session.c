@@ -329,7 +329,7 @@ static int repeat_reasons(struct session *session) {
     return status;
 }
 
-/* A figure is written after all runs: what is wrong with its name should not wait for them. */
+/* A figure is written after all runs, but a mistake in its name should be reported before them. */
 static int check_plot(const char *path) {
     size_t length = strlen(path);
     const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');

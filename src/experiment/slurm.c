@@ -63,7 +63,8 @@ static int fail_command(const char *name, int status) {
     return command_fail(COMMAND_ERROR, "%s failed with status %d", name, status);
 }
 
-/* ---- Keys and what became of them -------------------------------------------------------------------------------- */
+/* ---- Keys and the state of their runs
+ * -------------------------------------------------------------------------------- */
 
 struct key {
     char text[KEY_CHARACTERS + 1];

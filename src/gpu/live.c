@@ -1,6 +1,6 @@
-/* The state of a run that goes on, for whoever watches it (--live): the launch that runs, with its blocks, cycles, IPC
- * and stalls so far, and the last launches that have ended. It is a small JSON file, written anew a few times per
- * second and renamed, so a reader never sees half of it. Nothing is read back, so watching cannot change a result. */
+/* The state of a run, for those who watch it (--live): the current launch, with its blocks, cycles, IPC and stalls so
+ * far, and the last finished launches. It is a small JSON file, rewritten a few times per second and renamed, so a
+ * reader never sees half of it. Nothing is read back, so watching cannot change a result. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

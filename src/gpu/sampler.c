@@ -38,7 +38,7 @@ static void read_lanes(const struct gpu_sampler *sampler, uint64_t sum[EXEC_LANE
     }
 }
 
-/* Reads the traffic of the memory, with the launch's share of what the SMs count. */
+/* Reads the traffic of the memory, and the launch's share of the SMs' counters. */
 static void read_traffic(const struct gpu_sampler *sampler, uint64_t value[GPU_N_TRAFFIC]) {
     uint64_t all[GPU_N_TRAFFIC], own[GPU_N_TRAFFIC];
     gpu_read_traffic(mem_counters(sampler->mem), value);
@@ -105,7 +105,7 @@ static void make_room(struct gpu_series *series) {
     series->traffic = base_grow(series->traffic, series->capacity, sizeof *series->traffic);
 }
 
-/* Takes what the SMs did and what crossed the memory system since the last sample. */
+/* Records the work of the SMs and the traffic of the memory since the last sample. */
 static void sample_course(struct gpu_sampler *sampler, uint64_t at, uint64_t cycle) {
     struct gpu_series *series = sampler->series;
     uint64_t sum[1 + STATS_N_SM_STALLS], traffic[GPU_N_TRAFFIC];

@@ -109,7 +109,7 @@ static bool is_kept(void *user, const struct stats_event *event) {
 }
 
 /* Makes room for the next events when the file is nearly full: shows half as many SMs or, if only one is left, half as
- * many windows of cycles. What was written before follows the same rule, so the file covers the run evenly. */
+ * many windows of cycles. Earlier events follow the same rule, so the file covers the run evenly. */
 static void make_room(struct gpu_trace *trace) {
     uint32_t last_sm = trace->config.last_sm < trace->n_sms ? trace->config.last_sm : trace->n_sms - 1;
     while (stats_trace_room(trace->file) < LEAST_ROOM && trace->every_window < MOST_WINDOWS && !trace->cannot_thin) {

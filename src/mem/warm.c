@@ -1,6 +1,6 @@
 /* Warms caches without time: brings the L2, the open rows of DRAM and the instruction caches into the state that
- * accesses would have left, although nobody simulated these accesses. The host's copies and the launches that
- * `heddle run --estimate` executes functionally use it.
+ * accesses would have left, without simulating these accesses. The host's copies and the launches that `heddle run
+ * --estimate` executes functionally use it.
  *
  * Left out: L1 data and texture caches, which are empty at the start of a launch, and coherent caches. */
 #include "mem/internal.h"

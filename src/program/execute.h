@@ -65,8 +65,8 @@ struct program_execution {
 /* Returns the driver's configuration for this execution (HEDDLE_CONFIG), for the caller to release. */
 json_t *program_driver_config(const struct program_execution *execution);
 
-/* Runs the program to its end and reads the driver's measurements into `run`, whose error and stopped say what went
- * wrong. Sets *is_said if the program itself has told the user. Returns the exit status. */
+/* Runs the program to its end and reads the driver's measurements into `run`, whose error and stopped explain a
+ * failure. Sets *is_said if the program itself has told the user. Returns the exit status. */
 int program_execute(const struct program_execution *execution, struct report_run *run, struct base_arena *arena,
                     bool *is_said);
 

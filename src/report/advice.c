@@ -152,8 +152,8 @@ static void add_line(struct report_advice *advice, const struct report_run *run,
                  where);
 }
 
-/* Completes the evidence by the second largest loss of SM cycles, from a fifth of them on. Only causes that no busy
- * unit explains are told: waits for memory and taken units are what a busy unit leads to. */
+/* Completes the evidence by the second largest loss of SM cycles, from a fifth of them on. Reports only causes that no
+ * busy unit explains: a busy unit leads to waits for memory and to taken units. */
 static void add_second(struct report_advice *advice, const struct report_evidence *x) {
     static const struct {
         enum report_cause cause;

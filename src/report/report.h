@@ -133,7 +133,7 @@ struct report_section {
     struct stats_counters *timed;         /* NULL: it was not timed */
 };
 
-/* How exact the counters of a run are of which only some sections were timed. */
+/* How exact the counters of a run are if only some of its sections were timed. */
 struct report_estimate {
     unsigned n_timed, n_sections, n_launches; /* n_timed: sections */
     unsigned n_runs;                          /* of the program */

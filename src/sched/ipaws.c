@@ -1,4 +1,4 @@
-/* Instruction-issue pattern-based adaptive scheduling: each kernel starts greedily, and goes on greedily or round
+/* Instruction-issue pattern-based adaptive scheduling: each kernel starts greedily, and continues greedily or round
  * robin, depending on which warps issued most.
  *
  * Source: Lee, Kim, Kim, Seo, Cho and Ryu, iPAWS: Instruction-issue Pattern-based Adaptive Warp Scheduling for GPGPUs,
@@ -7,7 +7,7 @@
  *   warps about equally.
  * - A kernel starts with a learning phase. Its pattern decides between the two for the rest of the kernel.
  *
- * Nobody has seen the full text yet: the abstract states these two rules. The measure and all numbers are ours
+ * We could read only the abstract, which states these two rules. The measure and all numbers are ours
  * (docs/schedulers.md):
  * - In the learning phase the order is that of gto. It ends when the first warp of the SM ends, or after `window`
  * (65536) instructions of the SM.

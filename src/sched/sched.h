@@ -1,5 +1,5 @@
 /* Warp schedulers: which warp issues next. One file per policy, ending in its operations table; schedulers.def lists
- * them. heddle/scheduler.h, which plug-ins include too, defines their interface and what they may look at. */
+ * them. heddle/scheduler.h, which plug-ins include too, defines their interface and the state that they see. */
 #pragma once
 
 #include <stdbool.h>

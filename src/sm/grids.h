@@ -2,7 +2,7 @@
  * grids are on an SM at once. Then one of the grids is the current one: sm->grid, sm->program and the context show it,
  * and the SM switches to the grid of a group before it works for the group.
  *
- * Each grid has a share of the SM's counters. What an SM counts belongs to the grid that is current at that time: the
+ * Each grid has a share of the SM's counters. A count belongs to the grid that is current at that time: the
  * grid of the group that issues, whose access is served, or whose block starts. A cycle in which nothing issues, and
  * whatever a cache does by itself, belongs to the grid that the SM served last. The shares of all grids add up to the
  * counters of the SM. */

@@ -158,8 +158,8 @@ void sm_observe_end(struct sm *sm, uint64_t cycle);
 /* Adds the cycles up to this one that belong to the grid, or to all grids (SM_ALL_GRIDS): those in which the SM issued,
  * then its stalls in the order of stalls.def. It may be asleep. */
 void sm_add_cycles(struct sm *sm, uint32_t grid, uint64_t cycle, uint64_t sum[1 + STATS_N_SM_STALLS]);
-/* What the SM has counted for one of several grids, or for all, and what it holds of them now. Valid until the next
- * tick. Looking changes nothing. */
+/* The counters of the SM for one of several grids, or for all, and the groups and blocks that it holds. Valid until the
+ * next tick. Reading them changes nothing. */
 struct sm_seen {
     const struct stats_sm *counters;
     const struct stats_mem *mem; /* of the SM's own part of the memory */

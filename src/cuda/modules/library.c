@@ -28,8 +28,8 @@ CUresult cuLibraryLoadData(CUlibrary *library, const void *image, CUjit_option *
     return result != CUDA_SUCCESS ? result : make(&call, library, module);
 }
 
-/* Not part of CUDA: Heddle's runtime library loads what an object of the program registered. Kind and name say what
- * needs it, for the message about an image without PTX. */
+/* Not part of CUDA: Heddle's runtime library loads the images that an object of the program registered. Kind and name
+ * are those of the user, for the message about an image without PTX. */
 CUresult cuHeddleLoadRegistered(CUlibrary *library, const void *image, const char *kind, const char *name);
 
 CUresult cuHeddleLoadRegistered(CUlibrary *library, const void *image, const char *kind, const char *name) {

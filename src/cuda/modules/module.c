@@ -12,7 +12,7 @@
 
 /* ---- Loading ---------------------------------------------------------------------------------------------------- */
 
-/* The results keep the first line, which says what and where. */
+/* The results keep the first line, which names the mistake and its place. */
 static CUresult report_errors(const struct cuda_call *call, const struct ptx_messages *messages,
                               const struct cuda_log *error) {
     char first[1024];

@@ -50,7 +50,8 @@ static void place(struct divergence_odgs_sm *model, struct divergence_odgs_warp 
 }
 
 /* A slot becomes free in its SM's own tick, which asks to refill it before another SM takes its turn, and only place()
- * takes it: so only that SM's slots are counted anew. The compactor takes slots by itself, so that all are. */
+ * takes it: so only that SM's slots are counted again. The compactor takes slots by itself, so then all SMs' slots are
+ * counted. */
 static void count_free_slots(struct divergence_odgs_chip *chip, const struct divergence_odgs_sm *model) {
     bool counts_all = !chip->has_counted || chip->options.local == DIVERGENCE_ODGS_LOCAL_TBC;
     for (uint32_t i = 0; counts_all && i < chip->n_sms; i++)

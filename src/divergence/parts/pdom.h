@@ -8,8 +8,8 @@
  * the call's, so the caller's entry continues when the last thread is back.
  *
  * The entries are a tree: the paths of a branch stand on its join, the callee on its caller. The level of an entry is
- * its depth in this tree, and an entry is followed by all that stand on it. A path that waits at a barrier gives way,
- * together with what it stands on if need be: the tree keeps its shape, and siblings change places. */
+ * its depth in this tree, and an entry is followed by all entries that stand on it. A path that waits at a barrier
+ * gives way, if necessary together with the entries below it: the tree keeps its shape, and siblings change places. */
 #pragma once
 
 #include "divergence/parts/masks.h"

@@ -1,7 +1,7 @@
 /* wgmma.mma_async: four warps multiply a matrix of 64 rows, A, with B. Each warp computes 16 rows from its own
- * registers and from shared memory. Hardware does so while the warps go on, after the last of them has executed the
+ * registers and from shared memory. Hardware does so while the warps continue, after the last of them has executed the
  * instruction. Here the sums are in D when the instruction has executed. wgmma.wait_group is a barrier of the four
- * warps: who passes it knows that no warp still reads the matrices. sm/products.c decides when the wait ends.
+ * warps: a warp that passes it knows that no warp still reads the matrices. sm/products.c decides when the wait ends.
  *
  * A descriptor says where a matrix is in shared memory: PTX ISA manual, "Matrix Descriptor Format" and "Strides". Bits
  * 0 to 13 hold the start, 16 to 29 the leading offset and 32 to 45 the stride offset, all in units of 16 bytes, 49 to
