@@ -10,6 +10,7 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/validate/metrics.h"
+#include "cli/validate/picture.h"
 #include "command/output.h"
 #include "program/html.h"
 #include "program/program_options.h"
@@ -419,82 +420,42 @@ static bool write_csv(struct validate *validate) {
 
 /* ---- The picture ------------------------------------------------------------------------------------------------- */
 
-enum { WIDTH = 560, HEIGHT = 560, LEFT = 70, RIGHT = 20, TOP = 30, BOTTOM = 60 };
-
-struct axes {
-    double first, last; /* powers of ten, on both axes */
-};
-
-static double across(const struct axes *axes, double cycles) {
-    return LEFT + (log10(cycles) - axes->first) / (axes->last - axes->first) * (WIDTH - LEFT - RIGHT);
-}
-
-static double up(const struct axes *axes, double cycles) {
-    return HEIGHT - BOTTOM - (log10(cycles) - axes->first) / (axes->last - axes->first) * (HEIGHT - TOP - BOTTOM);
-}
-
-static void draw_axes(struct report_svg *svg, const struct axes *axes) {
-    char text[32];
-    for (double power = axes->first; power <= axes->last; power++) {
-        double x = across(axes, pow(10, power)), y = up(axes, pow(10, power));
-        report_svg_line(svg, x, TOP, x, HEIGHT - BOTTOM, "#dddddd", 1);
-        report_svg_line(svg, LEFT, y, WIDTH - RIGHT, y, "#dddddd", 1);
-        snprintf(text, sizeof text, "1e%.0f", power);
-        report_svg_text(svg, x, HEIGHT - BOTTOM + 18, 12, REPORT_MIDDLE, 0, text);
-        report_svg_text(svg, LEFT - 8, y + 4, 12, REPORT_END, 0, text);
-    }
-    double low = pow(10, axes->first), high = pow(10, axes->last);
-    report_svg_line(svg, across(axes, low), up(axes, low), across(axes, high), up(axes, high), "#000000", 1);
-    /* Twice and half. */
-    report_svg_line(svg, across(axes, low), up(axes, 2 * low), across(axes, high / 2), up(axes, high), "#999999", 1);
-    report_svg_line(svg, across(axes, 2 * low), up(axes, low), across(axes, high), up(axes, high / 2), "#999999", 1);
-    report_svg_text(svg, (LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 20, 14, REPORT_MIDDLE, 0, "cycles on the GPU");
-    report_svg_text(svg, 20, (TOP + HEIGHT - BOTTOM) / 2.0, 14, REPORT_MIDDLE, -90, "simulated cycles");
+static void write_title(struct validate *validate, char *title, size_t size) {
+    struct summary workloads = summarize(validate, WORKLOADS), kernels = summarize(validate, KERNELS);
+    struct summary own = summarize(validate, OWN);
+    int n = snprintf(title, size, "%s%s", validate->shown.machine,
+                     workloads.n || kernels.n || own.n ? ", mean error:" : ": no run has ended");
+    if (workloads.n)
+        n += snprintf(title + n, size - (size_t)n, " %u workload%s %.1f %% (blue)", workloads.n,
+                      workloads.n == 1 ? "" : "s", 100 * workloads.mean);
+    if (own.n)
+        n += snprintf(title + n, size - (size_t)n, "%s %u own kernel%s %.1f %% (green)", workloads.n ? "," : "", own.n,
+                      own.n == 1 ? "" : "s", 100 * own.mean);
+    if (kernels.n)
+        snprintf(title + n, size - (size_t)n, "%s %u other kernel%s %.1f %% (orange)", workloads.n || own.n ? "," : "",
+                 kernels.n, kernels.n == 1 ? "" : "s", 100 * kernels.mean);
 }
 
 static bool draw(struct validate *validate) {
+    static const char blue[] = "#1f77b4", orange[] = "#ff7f0e", green[] = "#2ca02c";
+    struct cli_point *point = BASE_ARENA_ARRAY(&validate->arena, struct cli_point, validate->n);
     FILE *file = validate->svg;
-    struct report_svg *svg = &validate->picture;
-    struct axes axes = {INFINITY, -INFINITY};
     char title[160];
+    unsigned n = 0;
     if (!file)
         return true;
     for (unsigned i = 0; i < validate->n; i++) {
-        const struct comparison *comparison = &validate->comparison[i];
-        if (isnan(comparison->simulated))
-            continue;
-        axes.first = fmin(axes.first, fmin(log10(comparison->real->cycles), log10(comparison->simulated)));
-        axes.last = fmax(axes.last, fmax(log10(comparison->real->cycles), log10(comparison->simulated)));
+        const struct cli_recorded *real = validate->comparison[i].real;
+        double simulated = validate->comparison[i].simulated;
+        if (!isnan(simulated))
+            point[n++] = (struct cli_point){real->cycles, simulated,
+                                            real->kernel      ? green
+                                            : real->is_kernel ? orange
+                                                              : blue};
     }
-    axes.first = isfinite(axes.first) ? floor(axes.first) : 0;
-    axes.last = isfinite(axes.last) ? ceil(axes.last + 1e-9) : 1;
-    if (axes.last <= axes.first)
-        axes.last = axes.first + 1;
-    struct summary workloads = summarize(validate, WORKLOADS), kernels = summarize(validate, KERNELS);
-    struct summary own = summarize(validate, OWN);
-    int n = snprintf(title, sizeof title, "%s%s", validate->shown.machine,
-                     workloads.n || kernels.n || own.n ? ", mean error:" : ": no run has ended");
-    if (workloads.n)
-        n += snprintf(title + n, sizeof title - (size_t)n, " %u workload%s %.1f %% (blue)", workloads.n,
-                      workloads.n == 1 ? "" : "s", 100 * workloads.mean);
-    if (own.n)
-        n += snprintf(title + n, sizeof title - (size_t)n, "%s %u own kernel%s %.1f %% (green)", workloads.n ? "," : "",
-                      own.n, own.n == 1 ? "" : "s", 100 * own.mean);
-    if (kernels.n)
-        snprintf(title + n, sizeof title - (size_t)n, "%s %u other kernel%s %.1f %% (orange)",
-                 workloads.n || own.n ? "," : "", kernels.n, kernels.n == 1 ? "" : "s", 100 * kernels.mean);
-    report_svg_text(svg, WIDTH / 2.0, 18, 14, REPORT_MIDDLE, 0, title);
-    draw_axes(svg, &axes);
-    for (unsigned i = 0; i < validate->n; i++) {
-        const struct comparison *comparison = &validate->comparison[i];
-        if (!isnan(comparison->simulated))
-            report_svg_rectangle(svg, across(&axes, comparison->real->cycles) - 3, up(&axes, comparison->simulated) - 3,
-                                 6, 6,
-                                 comparison->real->kernel      ? "#2ca02c"
-                                 : comparison->real->is_kernel ? "#ff7f0e"
-                                                               : "#1f77b4");
-    }
-    report_svg_end(svg);
+    write_title(validate, title, sizeof title);
+    cli_draw_points(&validate->picture, title, point, n);
+    report_svg_end(&validate->picture);
     return command_close_output(validate->given.svg, file, fflush(file) == 0 && !ferror(file));
 }
 
@@ -548,7 +509,7 @@ static json_t *page_document(struct validate *validate) {
 }
 
 static bool write_page(struct validate *validate) {
-    const char *title = base_arena_printf(&validate->arena, "%s held against the GPU", validate->shown.machine);
+    const char *title = base_arena_printf(&validate->arena, "%s compared with the GPU", validate->shown.machine);
     return !validate->html.file ||
            program_html_write(&validate->html, title, json_pack("[o]", page_document(validate)));
 }
@@ -606,7 +567,7 @@ static int begin_files(struct validate *validate) {
     if (csv && !validate->given.has_metrics)
         begin_csv(validate->csv);
     if (svg)
-        report_svg_begin(&validate->picture, validate->svg, WIDTH, HEIGHT);
+        report_svg_begin(&validate->picture, validate->svg, CLI_PICTURE_WIDTH, CLI_PICTURE_HEIGHT);
     if (csv && fflush(validate->csv) != 0)
         return command_fail(COMMAND_ERROR, "cannot write '%s': %s", csv, strerror(errno));
     if (svg && fflush(validate->svg) != 0)
