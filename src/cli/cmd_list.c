@@ -542,8 +542,8 @@ static int print_overview(struct list *list) {
         print_names(kind, list);
         putchar('\n');
     }
-    printf("'heddle list options' has the %u keys of a machine, for --set; 'heddle help new' begins policies of your "
-           "own\n",
+    printf("'heddle list options' lists the %u keys of a machine for --set; 'heddle help new' explains how to write a "
+           "policy of your own\n",
            config_n_options);
     return COMMAND_DONE;
 }

@@ -276,7 +276,7 @@ static void the_overview_names_everything(void **state) {
         }
         outcome_free(&names);
     }
-    expect_text(all.out, "'heddle list options' has the ");
+    expect_text(all.out, "'heddle list options' lists the ");
     unsigned n_lines = 0;
     for (const char *line = all.out; *line; line += strcspn(line, "\n") + 1, n_lines++)
         if (strchr(line, ',') && line[0] == ' ')
