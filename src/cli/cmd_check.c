@@ -212,7 +212,7 @@ static int report_end(const char *text, const struct place *place, int signal_nu
     if (place->seed)
         snprintf(program, sizeof program, " (%s %" PRIu64 ")", place->what, place->seed);
     if (signal_number == SIGALRM)
-        snprintf(problem, sizeof problem, "%s has not come to its end after %g s%s%s", text, timeout, where, program);
+        snprintf(problem, sizeof problem, "%s has not ended after %g s%s%s", text, timeout, where, program);
     else
         snprintf(problem, sizeof problem, "%s crashes%s%s: SIG%s (%s)", text, where, program,
                  sigabbrev_np(signal_number), sigdescr_np(signal_number));

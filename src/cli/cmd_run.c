@@ -404,7 +404,7 @@ static void set_execution(struct run *run) {
             : PROGRAM_OUTPUT_AS_IS;
 }
 
-/* Starts to serve the page of a run that goes on, if it is wanted. */
+/* Starts to serve the page of the run, if it is wanted. */
 static int start_live(struct run *run) {
     if (!run->given.is_live)
         return COMMAND_DONE;

@@ -2,7 +2,7 @@
  * Threads of a warp may wait for each other, with locks or flags, as on a MIMD machine. A warp has the two tables of
  * multi-path, but runs one path at a time. Its paths form a queue: a path runs until it diverges, arrives at its
  * reconvergence point or takes a branch. Then the next one runs. Lanes that wait at a reconvergence point while nothing
- * changes there for `timeout` cycles go on without the others. With delay=on the reconvergence points of loops that
+ * changes there for `timeout` cycles continue without the others. With delay=on the reconvergence points of loops that
  * await other threads are moved past the writes that those may wait for (convergence/delay.c), as the paper's compiler
  * does, so that few waits end by the time-out.
  *
@@ -29,7 +29,7 @@ struct options {
 
 static const struct config_plugin_option option_table[] = {
     {"timeout", CONFIG_PLUGIN_UINT, offsetof(struct options, timeout), 100000, 1, UINT32_MAX, NULL,
-     "cycles after which lanes at a reconvergence point where nothing changes go on without the others"},
+     "cycles after which lanes at a reconvergence point where nothing changes continue without the others"},
     {"delay", CONFIG_PLUGIN_CHOICE, offsetof(struct options, delay), DELAY_ON, 0, 0, "off|on",
      "reconvergence points of loops that await other threads: at the post-dominator, or after the writes that follow"},
     {0},
@@ -181,7 +181,7 @@ static uint64_t cost_bits(const void *options, const struct config_machine *mach
 const struct divergence_ops divergence_aware = {
     .name = "aware",
     .help = "adaptive reconvergence: paths of a warp take turns, and lanes that wait too long at a reconvergence point "
-            "go on, so that threads of a warp may wait for each other",
+            "continue, so that threads of a warp may wait for each other",
     .option = option_table,
     .options_bytes = sizeof(struct options),
     .splits_rows = true,

@@ -330,7 +330,7 @@ static uint64_t cost_bits(const void *options, const struct config_machine *mach
 
 const struct divergence_ops divergence_dwf = {
     .name = "dwf",
-    .help = "dynamic warp formation: threads of any warps with the same next instruction form warps anew",
+    .help = "dynamic warp formation: threads of any warps with the same next instruction form new warps",
     .option = option_table,
     .options_bytes = sizeof(struct options),
     .splits_rows = true,

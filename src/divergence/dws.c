@@ -76,7 +76,7 @@ static const struct config_plugin_option option_table[] = {
     {"reconv", CONFIG_PLUGIN_CHOICE, offsetof(struct options, reconv), RECONV_PC, 0, 0, "stack|pc",
      "splits join at the post-dominator on top of the stack only, or wherever their pcs meet too"},
     {"branches", CONFIG_PLUGIN_CHOICE, offsetof(struct options, branches), BRANCHES_BYPASS, 0, 0, "limited|bypass",
-     "splits must join before every branch, or go on beyond it and are subdivided there"},
+     "splits must join before every branch, or continue beyond it and are subdivided there"},
     {"branch_len", CONFIG_PLUGIN_UINT, offsetof(struct options, branch_length), 50, 0, UINT32_MAX, NULL,
      "longest basic block at the post-dominator of a branch that subdivides a whole warp"},
     {"first", CONFIG_PLUGIN_CHOICE, offsetof(struct options, first), FIRST_LOW, 0, 0, "low|taken",

@@ -32,7 +32,7 @@ struct options {
 
 static const struct config_plugin_option option_table[] = {
     {"branches", CONFIG_PLUGIN_CHOICE, offsetof(struct options, branches), BRANCHES_LIMITED, 0, 0, "limited|bypass",
-     "threads that went ahead stop at a conditional branch, or are subdivided there and go on"},
+     "threads that went ahead stop at a conditional branch, or are subdivided there and continue"},
     {"branch_len", CONFIG_PLUGIN_UINT, offsetof(struct options, branch_length), 50, 0, UINT32_MAX, NULL,
      "with bypass: longest basic block at the post-dominator of a branch that subdivides a whole warp"},
     {"interval", CONFIG_PLUGIN_UINT, offsetof(struct options, interval), 100000, 1, UINT32_MAX, NULL,
@@ -234,7 +234,7 @@ static uint64_t cost_bits(const void *given, const struct config_machine *machin
 
 const struct divergence_ops divergence_slip = {
     .name = "slip",
-    .help = "adaptive slip: threads that hit go on, the others wait until these come back to the same access",
+    .help = "adaptive slip: threads that hit continue, the others wait until these come back to the same access",
     .option = option_table,
     .preset = presets,
     .options_bytes = sizeof(struct options),

@@ -89,7 +89,7 @@ static bool keep(void *context, struct program_job *job) {
     if (!program_is_finished(job))
         return true;
     if (is_rebuilt(runner->plan)) {
-        command_fail(COMMAND_ERROR, "the simulator was built anew meanwhile; this run is not kept, start again");
+        command_fail(COMMAND_ERROR, "the simulator was rebuilt during this run, which is not kept: start again");
         return false;
     }
     if (job->status == COMMAND_DONE && trial->settings.is_estimated)

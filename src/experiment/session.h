@@ -70,7 +70,7 @@ struct experiment_session_options {
          0,                                                                                                            \
          COMMAND_SECONDS,                                                                                              \
          "S",                                                                                                          \
-         "stop after S seconds and report what there is; the same command goes on from there",                         \
+         "stop after S seconds and report the results so far; the same command continues",                             \
          EXPERIMENT_SESSION_FIELD(at, time_limit_seconds),                                                             \
          0,                                                                                                            \
          0},                                                                                                           \

@@ -355,6 +355,6 @@ void gpu_checkpoint_add(struct gpu *gpu, const struct gpu_error *error) {
         checkpoint->next++;
         return;
     }
-    fprintf(stderr, "heddle: %s; the run goes on without checkpoints\n", text);
+    fprintf(stderr, "heddle: %s; the run continues without checkpoints\n", text);
     checkpoint->is_over = true;
 }

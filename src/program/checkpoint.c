@@ -155,11 +155,10 @@ int program_open_checkpoint(const char *checkpoint, const char *resume, bool is_
         return command_fail(COMMAND_USAGE,
                             "a run with a checkpoint has no --trace, --branches, --lines, --thread-map or --html");
     if (checkpoint && resume && strcmp(checkpoint, resume) != 0)
-        return command_fail(COMMAND_USAGE,
-                            "--resume goes on writing its file: --checkpoint can only name the same one");
+        return command_fail(COMMAND_USAGE, "--resume adds to its file, so --checkpoint can only name the same file");
     bool exists = access(path, F_OK) == 0;
     if (!resume && exists)
-        return command_fail(COMMAND_ERROR, "'%s' exists; --resume goes on from it, and without it a run starts anew",
+        return command_fail(COMMAND_ERROR, "'%s' exists: continue it with --resume, or remove it to start a new run",
                             path);
     json_t *now = identify(execution, arena);
     if (!now)

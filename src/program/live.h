@@ -1,5 +1,5 @@
-/* Serves the state of a run while it goes on: `heddle run --live`. One thread answers browsers on 127.0.0.1 and on no
- * other address. It only reads the file that the driver writes (gpu/live.c). */
+/* Serves the state of a run while it is simulated: `heddle run --live`. One thread answers browsers on 127.0.0.1 and on
+ * no other address. It only reads the file that the driver writes (gpu/live.c). */
 #pragma once
 
 #include <stdbool.h>

@@ -179,7 +179,7 @@ static uint64_t cost_bits(const void *options, const struct config_machine *mach
 
 const struct sched_ops sched_dyncta = {
     .name = "dyncta",
-    .help = "as many blocks on an SM as memory can serve, decided anew in each window; otherwise gto",
+    .help = "as many blocks on an SM as memory can serve, decided in each window; otherwise gto",
     .option = option_table,
     .options_bytes = sizeof(struct options),
     .state_bytes = sizeof(struct dyncta),

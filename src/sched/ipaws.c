@@ -13,7 +13,7 @@
  * (65536) instructions of the SM.
  * - The pattern is greedy if the older half of the warps that are on the SM then has issued at least `share` (75)
  * percent of their instructions. An equal share would be 50 percent.
- * - Greedy is gto, and round robin is lrr. Each SM decides for itself, anew at each launch. */
+ * - Greedy is gto, and round robin is lrr. Each SM decides for itself, again at each launch. */
 #include <stdio.h>
 
 #include "sched/internal.h"

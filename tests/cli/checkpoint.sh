@@ -73,7 +73,7 @@ run printed "${printing[@]}" --resume "$folder/printing.run"
 [[ -s $folder/printing.out ]] || fail "printf.ptx prints nothing"
 expect_same printing printed "a replayed kernel prints something else"
 
-refused "exists; --resume" "${rounds[@]}" --checkpoint "$folder/whole.run"
+refused "exists: continue it with --resume" "${rounds[@]}" --checkpoint "$folder/whole.run"
 refused "cannot open" "${rounds[@]}" --resume "$folder/none.run"
 refused "is no checkpoint of heddle" "${rounds[@]}" --resume "$folder/whole.json"
 refused "is a checkpoint of machine gtx480, not of h200" --machine h200 "$HEDDLE_PROGRAMS/rounds" --resume "$folder/whole.run"
@@ -81,7 +81,7 @@ refused "of machine gtx480 as it was before it changed" "${rounds[@]}" --schedul
 refused "is a checkpoint of program rounds, not of launches" --machine gtx480 "$HEDDLE_PROGRAMS/launches" --resume "$folder/whole.run"
 refused 'with other arguments: [], not ["7"]' "${rounds[@]}" 7 --resume "$folder/whole.run"
 refused "with other options" "${rounds[@]}" --launch 2.. --resume "$folder/whole.run"
-refused "can only name the same one" "${rounds[@]}" --checkpoint "$folder/new.run" --resume "$folder/whole.run"
+refused "can only name the same file" "${rounds[@]}" --checkpoint "$folder/new.run" --resume "$folder/whole.run"
 refused "has no --trace, --branches" "${rounds[@]}" --lines --checkpoint "$folder/new.run"
 refused "cannot write" "${rounds[@]}" --checkpoint "$folder/no/new.run"
 printf X | dd of="$folder/whole.run" bs=1 seek=1500 conv=notrunc status=none

@@ -187,9 +187,9 @@ expect 3 "pick() returned slot 77, which is no candidate" "$heddle" check wild.s
 expect 3 "equal calls" bash -c "'$heddle' check moody.so | sed 's/the same calls lead to other picks/equal calls/'; exit \${PIPESTATUS[0]}"
 expect 3 "crash.so crashes in pick() (random program 1): SIGSEGV" env ASAN_OPTIONS=handle_segv=0 UBSAN_OPTIONS=handle_segv=0 "$heddle" check crash.so
 expect 1 "'heddle check $work/crash.so' tries your own code" env ASAN_OPTIONS=handle_segv=0 UBSAN_OPTIONS=handle_segv=0 "$heddle" run vecadd -s crash.so
-expect 3 "alone: endless.so has not come to its end after 1 s in pick() (random program 1)" "$heddle" check endless.so --timeout 1
+expect 3 "alone: endless.so has not ended after 1 s in pick() (random program 1)" "$heddle" check endless.so --timeout 1
 expect 2 "check needs a shared object" "$heddle" check bfs
-expect 3 "alone: closed.so has not come to its end after 1 s in pick() (random requests 1)" "$heddle" check closed.so --timeout 1
+expect 3 "alone: closed.so has not ended after 1 s in pick() (random requests 1)" "$heddle" check closed.so --timeout 1
 
 # One signal is enough to end a run whose plug-in never returns, with what the earlier launches have measured; and so is the end of heddle.
 stuck() { exec "$heddle" run "$HEDDLE_PROGRAMS/stuck" -q -s late.so --json "stopped$1.json" --threads "$1" -- "running$1" 2>"errors$1"; }

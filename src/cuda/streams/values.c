@@ -45,7 +45,7 @@ static CUresult wait_value(const struct cuda_call *call, CUdeviceptr address, ui
     if (is_fulfilled(found, value, bytes, condition))
         return CUDA_SUCCESS;
     return cuda_refuse(call, CUDA_ERROR_NOT_SUPPORTED,
-                       "a stream waits for a value at 0x%llx that nobody has written yet: write it before the wait",
+                       "a stream waits for a value at 0x%llx that has not been written yet: write it before the wait",
                        address);
 }
 
