@@ -113,6 +113,7 @@ static void clusters_are_checked(void **state) {
         {"cluster_unwritten", "error: uninitialised read of 4 bytes at 0x0 of shared memory"},
         {"cluster_write", NULL},
         {"cluster_race", "error: race at 0x"},
+        {"cluster_copy", NULL},
         {"cluster_signals", NULL},
         {"cluster_silence", "error: race at 0x"},
     };

@@ -98,6 +98,13 @@ static const char clusters[] =
         PAIR("cluster_unwritten", CLUSTER_BARRIER READ_OTHER OUT)
             PAIR("cluster_write", "st.shared::cluster.u32 [%r11], %r1;\n" CLUSTER_BARRIER READ OUT)
                 PAIR("cluster_race", WRITE READ OUT)
+    /* a copy of block 0 writes to both */
+    PAIR("cluster_copy",
+         "add.u32 %r8, %r9, 256; setp.eq.u32 %p2, %r1, 0; @%p2 mbarrier.init.shared.b64 [%r8], 1;\n"
+         "@%p2 mbarrier.arrive.expect_tx.shared.b64 _, [%r8], 256;\n" CLUSTER_BARRIER
+         "setp.eq.and.u32 %p2, %r10, 1, %p2; mov.u16 %h1, 3;\n"
+         "@%p2 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r9], [%d2], 256, "
+         "[%r8], %h1;\n" AWAIT("first") READ OUT)
     /* a block tells the other one, which tells it back */
     PAIR("cluster_signals", MBARRIER CLUSTER_BARRIER "setp.eq.u32 %p2, %r10, 0;\n@%p2 bra second;\n" WRITE SIGNAL AWAIT(
                                 "first") READ OUT "bra done;\n" AWAIT("second") SIGNAL "done:\n")
