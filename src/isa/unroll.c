@@ -9,8 +9,8 @@
  *         LOOP: as before
  *         END:
  * A loop with a constant number of iterations that is not too long becomes that number of bodies. A register that every
- * iteration sets before reading it gets a new name in all bodies but the last. Every thread executes the same bodies
- * with the same values as before.
+ * iteration sets before reading it gets a new name in every body; in the last body only if nothing reads it after the
+ * loop. Every thread executes the same bodies with the same values as before.
  *
  * A loop is not unrolled if its text is not contiguous, if it contains calls, or if its counter is not compared at its
  * end. */
@@ -89,11 +89,12 @@ static bool find_relation(const struct isa_code *code, struct unrolled_loop *loo
         ptx_type_bits(isa_type(isa_source(code, loop->found.step))) != loop->bits)
         return false;
     if (ptx_has(insn, PTX_MOD_NE)) {
-        /* A counter that goes up to 0 is negative: without its sign it would be below the limit again after the last
-         * iteration. */
+        /* A counter that goes up to 0, or down to a negative number, has a sign: without it, it would be beyond the
+         * limit again after the last iteration. */
         const struct ptx_operand *bound = &insn->operand[2];
+        uint64_t sign = loop->bits == 64 ? bound->value >> 63 : bound->value >> 31 & 1;
         loop->relation = DIFFERENT;
-        loop->is_signed = is_up && bound->kind == PTX_OPERAND_INTEGER && !bound->value;
+        loop->is_signed = bound->kind == PTX_OPERAND_INTEGER && (is_up ? !bound->value : sign);
     } else if (ptx_type_kind(type) == PTX_KIND_B) {
         return false;
     } else if (ptx_has(insn, is_up ? PTX_MOD_LT : PTX_MOD_GT)) {
@@ -222,6 +223,18 @@ static bool is_live_at_exit(const struct isa_code *code, const struct unrolled_l
         if (ptx_is_live_in(code->analysis, loop->exit[e], r))
             return true;
     return false;
+}
+
+/* Returns whether the last body needs the register under its own name: if code after the loop reads it, or if no other
+ * loop remains that writes it. */
+static bool keeps_name(const struct unrolling *unrolling, uint32_t r) {
+    const struct unrolled_loop *loop = unrolling->loop;
+    const struct ptx_analysis *analysis = unrolling->code->analysis;
+    const struct ptx_block *block = &analysis->block[block_of(unrolling->code, loop->last)];
+    bool is_read = false;
+    for (uint32_t s = 0; s < block->n_successors; s++)
+        is_read |= block->successor[s] != loop->found.header && ptx_is_live_in(analysis, block->successor[s], r);
+    return loop->is_whole || is_read;
 }
 
 static void note_write(void *user, uint32_t r, bool is_write) {
@@ -404,9 +417,10 @@ static void add_body(struct unrolling *unrolling, uint32_t k) {
     uint32_t base = unrolling->n;
     for (uint32_t r = 0; r < code->function->n_registers; r++)
         if (unrolling->role[r] == ANEW)
-            unrolling->name[r] = k + 1 == loop->times ? r
-                                                      : add_register(unrolling, code->function->reg[r].type,
-                                                                     code->function->reg[r].name);
+            unrolling->name[r] =
+                k + 1 == loop->times && keeps_name(unrolling, r)
+                    ? r
+                    : add_register(unrolling, code->function->reg[r].type, code->function->reg[r].name);
     for (uint32_t i = loop->first; i < loop->last; i++) {
         const struct ptx_instruction *insn = isa_source(code, i);
         uint32_t result = isa_result(insn);

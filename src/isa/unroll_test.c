@@ -175,6 +175,9 @@ static void unrolled_loops_compute_the_same(void **state) {
     assert_int_equal(same_as_before(LOOP("add.s32 %r2, %r2, -2;", "setp.gt.s32 %p1, %r2, %r3;")), 5);
     assert_int_equal(same_as_before(LOOP("add.s32 %r2, %r2, -2;", "setp.ge.u32 %p1, %r2, %r3;")), 5);
     assert_int_equal(same_as_before(LOOP("add.s32 %r2, %r2, 1;", "setp.ne.s32 %p1, %r2, 0;")), 5);
+    assert_int_equal(same_as_before(LOOP("add.s32 %r2, %r2, -4;", "setp.ne.s32 %p1, %r2, -1;")), 5);
+    assert_int_equal(
+        same_as_before(LOOP("add.s32 %r2, %r2, 1;", "setp.lt.s32 %p1, %r2, %r3;") "add.u32 %r1, %r1, %r5;\n"), 5);
 }
 
 static void constant_loops_disappear(void **state) {
@@ -194,7 +197,7 @@ static void loads_of_bodies_have_registers_and_offsets_of_their_own(void **state
         if (insn->opcode != PTX_OP_LD)
             continue;
         assert_int_equal(insn->operand[1].offset, n < 4 ? 4 * n : 0);
-        for (uint32_t k = 0; k < n && n < 4; k++)
+        for (uint32_t k = 0; k < n; k++)
             assert_int_not_equal(seen[k], insn->operand[0].register_id);
         seen[n++] = insn->operand[0].register_id;
     }
