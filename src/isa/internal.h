@@ -27,7 +27,8 @@ struct isa_compiler {
         uint32_t most_body;    /* the longest such body: without loads, */
         uint32_t most_shared;  /* with loads from shared memory, */
         uint32_t most_global;  /* with loads that take longer */
-        uint32_t complete;     /* the most iterations, times the square of the body, of a loop that disappears */
+        uint32_t complete;     /* the most iterations, times the square of the body, of a loop that disappears, */
+        uint32_t few;          /* or times the body itself */
         uint32_t partial_body; /* the longest body, without branches, of a loop that is unrolled in part, */
         uint32_t partial;      /* and the longest code of such a loop, with the iterations that remain */
         uint32_t entry_cost;   /* of the choice between the unrolled loop and its remainder */
@@ -125,6 +126,9 @@ static inline bool isa_is_uniform_address(const struct isa_code *code, const str
 /* Returns whether the instruction reads the register as the base of an address, and in no other way. */
 bool isa_reads_as_address(const struct ptx_instruction *insn, uint32_t r);
 
+/* Returns whether the upper 32 bits of a 64-bit operand are known to be 0: instructions then read the zero register. */
+bool isa_has_empty_half(const struct isa_code *code, const struct ptx_operand *operand);
+
 /* Divisions and roots that are rounded, and divisions of 64 bits, call a function for rare operands: a branch, which
  * nothing moves across, and for which no loop is unrolled. */
 bool isa_has_rare_path(const struct ptx_instruction *insn);
@@ -161,6 +165,7 @@ void isa_code_free(struct isa_code *code);
 struct isa_code isa_estimate(const struct isa_target *target, const struct ptx_analysis *analysis);
 
 void isa_fold(struct isa_code *code);             /* fold.c: instructions that become a part of another one */
+void isa_load_constants(struct isa_code *code);   /* constants.c: constants that an instruction cannot contain */
 void isa_convert_branches(struct isa_code *code); /* branches.c: short branches become predicates */
 void isa_amortize_loops(struct isa_code *code);   /* loops.c: counters that are paid for once in several iterations */
 void isa_mark_regions(struct isa_code *code);     /* branches.c: instructions around divergent branches */

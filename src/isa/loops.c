@@ -103,6 +103,26 @@ static uint32_t body_cost(const struct isa_code *code, uint32_t header) {
     return sum / ISA_PARTS;
 }
 
+/* The length of a body as ptxas counts it before it unrolls a loop with a known number of iterations: an operation on
+ * 64 bits is one, an access to shared memory almost two, and another access less (bodies of such accesses and
+ * products). */
+static uint32_t body_weight(const struct isa_code *code, uint32_t header) {
+    enum { SHARED = 29, OTHER = 21 }; /* parts */
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < code->n; i++) {
+        const struct ptx_instruction *insn = isa_source(code, i);
+        if (!isa_is_in_loop(code, i, header))
+            continue;
+        if (insn->opcode == PTX_OP_LD || insn->opcode == PTX_OP_ST)
+            sum += insn->space == PTX_SPACE_SHARED ? SHARED : OTHER;
+        else if (code->insn[i].parts == 2 * ISA_PARTS && isa_is_wide(code, insn))
+            sum += ISA_PARTS;
+        else
+            sum += code->insn[i].parts;
+    }
+    return sum / ISA_PARTS;
+}
+
 /* The longest body of a loop with unknown iterations that is unrolled. */
 static uint32_t most_body(const struct isa_code *code, uint32_t header) {
     uint32_t most = code->target->compiler->unroll.most_body;
@@ -129,7 +149,7 @@ static bool has_branches(const struct isa_code *code, uint32_t header) {
  * fewer bodies are repeated if that leaves fewer. */
 static uint32_t unrolled_times(const struct isa_compiler *compiler, uint32_t body, uint64_t iterations,
                                bool is_straight) {
-    if (iterations * body * body <= compiler->unroll.complete)
+    if (iterations * body * body <= compiler->unroll.complete || iterations * body <= compiler->unroll.few)
         return 0;
     if (!is_straight || body > compiler->unroll.partial_body)
         return 1;
@@ -202,7 +222,8 @@ bool isa_find_loop(const struct isa_code *code, uint32_t l, struct isa_loop *loo
         return false;
     const struct isa_compiler *compiler = code->target->compiler;
     if (loop->iterations)
-        loop->times = unrolled_times(compiler, body, loop->iterations, !has_branches(code, header));
+        loop->times =
+            unrolled_times(compiler, body_weight(code, header), loop->iterations, !has_branches(code, header));
     else
         loop->times = body <= most_body(code, header) ? compiler->unroll.times : 1;
     return loop->times != 1;

@@ -58,6 +58,19 @@ static void long_loops_are_unrolled_in_part(void **state) {
     expect_times(1000, 20, "setp.gt.f32 %p2, %f1, %f2;\n@%p2 bra NEXT;\n", 1);
 }
 
+#define LOAD "ld.shared.f32 %f3, [s];\n"
+#define TEN_LOADS LOAD LOAD LOAD LOAD LOAD LOAD LOAD LOAD LOAD LOAD
+
+static void few_iterations_may_be_long(void **state) {
+    (void)state;
+    expect_times(4, 97, "", 0);
+    expect_times(4, 98, "", 1);
+    expect_times(5, 77, "", 0);
+    expect_times(16, 37, "", 0);
+    expect_times(16, 19, TEN_LOADS, 0);
+    expect_times(16, 20, TEN_LOADS, 8);
+}
+
 static void other_loops_stay(void **state) {
     (void)state;
     struct fixture f = amortize("mov.u32 %r2, 0;", "add.s32 %r2, %r2, %r0;", "lt.s32 %p1, %r2, 99");
@@ -71,6 +84,7 @@ int main(void) {
         cmocka_unit_test(a_counted_loop_is_unrolled),
         cmocka_unit_test(a_loop_of_known_length_disappears),
         cmocka_unit_test(long_loops_are_unrolled_in_part),
+        cmocka_unit_test(few_iterations_may_be_long),
         cmocka_unit_test(other_loops_stay),
     };
     return cmocka_run_group_tests_name("isa/loops", tests, NULL, NULL);

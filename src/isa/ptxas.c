@@ -11,6 +11,7 @@ const struct isa_compiler isa_ptxas = {
             .most_shared = 25,
             .most_global = 50,
             .complete = 26500,
+            .few = 400,
             .partial_body = 75,
             .partial = 370,
             .entry_cost = 6,
