@@ -1,5 +1,6 @@
-/* Joins neighbouring words of shared memory. ptxas loads or stores two or four words by one instruction if it knows
- * that their address is a multiple of 8 or 16 bytes, and if nothing between the accesses may meet them. It knows where
+/* Joins neighbouring words of shared memory. ptxas loads or stores two or four words, or two of 64 bits, by one
+ * instruction if it knows that their address is a multiple of 8 or 16 bytes, and if nothing between the accesses may
+ * meet them. It knows where
  * variables of shared memory lie, and what is added to their addresses. The kernels l4, st4, tile and others, compiled
  * with ptxas 13.0, show these rules. Of three words in four it loads all four; here two become one access.
  *
@@ -153,7 +154,7 @@ static const struct ptx_operand *value_of(const struct ptx_instruction *insn) {
 static bool is_word(const struct ptx_instruction *insn) {
     bool is_access = insn->opcode == PTX_OP_LD || insn->opcode == PTX_OP_ST;
     return is_access && insn->space == PTX_SPACE_SHARED && insn->n_types == 1 && insn->n_operands == 2 &&
-           insn->vector <= 1 && ptx_type_bits(isa_type(insn)) == 32 && insn->guard == PTX_NO_INDEX &&
+           insn->vector <= 1 && ptx_type_bits(isa_type(insn)) >= 32 && insn->guard == PTX_NO_INDEX &&
            !ptx_has(insn, PTX_MOD_VOLATILE) && !ptx_has(insn, PTX_MOD_RELAXED) && !ptx_has(insn, PTX_MOD_ACQUIRE) &&
            !ptx_has(insn, PTX_MOD_RELEASE) && address_of(insn)->kind == PTX_OPERAND_ADDRESS &&
            value_of(insn)->kind == PTX_OPERAND_REGISTER && value_of(insn)->register_id != address_of(insn)->register_id;
@@ -212,26 +213,28 @@ struct group {
     unsigned n;
 };
 
+static uint32_t word_bytes(const struct ptx_instruction *insn) { return ptx_type_bits(isa_type(insn)) / 8; }
+
 /* Finds the accesses after `at` that complete its chunk of n words. */
 static bool find_group(const struct joining *joining, uint32_t at, uint32_t end, unsigned n, struct group *group) {
     const struct ptx_instruction *text = joining->function->instruction, *first = &text[at];
     bool is_store = first->opcode == PTX_OP_ST;
-    uint64_t bytes = 4ull * n;
+    uint64_t size = word_bytes(first), bytes = size * n;
     unsigned found = 1;
     struct touch touch = {.base = address_of(first)->register_id, .is_store = is_store};
     *group = (struct group){.member = {ISA_NONE, ISA_NONE, ISA_NONE, ISA_NONE}, .first = at, .last = at, .n = n};
-    group->member[(uint64_t)address_of(first)->offset % bytes / 4] = at;
-    if ((uint64_t)address_of(first)->offset % 4)
+    group->member[(uint64_t)address_of(first)->offset % bytes / size] = at;
+    if ((uint64_t)address_of(first)->offset % size)
         return false;
     if (is_store)
         touch.value[touch.n_values++] = value_of(first)->register_id;
     for (uint32_t i = at + 1; i < end && i - at < MOST_DISTANCE && found < n; i++) {
         const struct ptx_instruction *insn = &text[i];
-        uint32_t place = is_word(insn) ? (uint32_t)((uint64_t)address_of(insn)->offset % bytes / 4) : 0;
+        uint32_t place = is_word(insn) ? (uint32_t)((uint64_t)address_of(insn)->offset % bytes / size) : 0;
         if (joining->is_gone[i])
             continue;
         if (!touch.is_touched && is_beside(first, insn, bytes) && group->member[place] == ISA_NONE &&
-            (uint64_t)address_of(insn)->offset % 4 == 0) {
+            (uint64_t)address_of(insn)->offset % size == 0) {
             /* a load's result must not have been used since the place to which it moves */
             struct touch own = {.base = ISA_NONE, .value = {value_of(insn)->register_id}, .n_values = 1};
             for (uint32_t k = at; !is_store && k < i && !own.is_touched; k++)
@@ -320,8 +323,9 @@ void isa_join_accesses(struct ptx_function *function, struct base_arena *arena) 
             uint8_t log = address->register_id != PTX_NO_INDEX ? joining.alignment.log[address->register_id]
                           : address->variable                  ? log_of_value(address->variable->alignment)
                                                                : 0;
-            if ((log >= 4 && find_group(&joining, i, end, 4, &group)) ||
-                (log >= 3 && find_group(&joining, i, end, 2, &group))) {
+            bool is_long = word_bytes(insn) == 8;
+            if ((log >= 4 && find_group(&joining, i, end, is_long ? 2 : 4, &group)) ||
+                (log >= 3 && !is_long && find_group(&joining, i, end, 2, &group))) {
                 join(&joining, &group);
                 has_joined = true;
             }

@@ -14,7 +14,8 @@
 
 /* The number in a register's name. */
 static int number_of(const struct ptx_function *function, const struct ptx_operand *operand) {
-    return atoi(function->reg[operand->register_id].name + 2);
+    return atoi(function->reg[operand->register_id].name +
+                strcspn(function->reg[operand->register_id].name, "0123456789"));
 }
 
 /* The lengths of the accesses to shared memory after the pass, in words, in the order of the text: "42" is one of four
@@ -65,6 +66,9 @@ static void neighbours_at_a_known_place_are_one_access(void **state) {
     assert_string_equal(lengths_of(S, "ld.shared.f32 %f4, [s+16];\nld.shared.f32 %f5, [s+20];"), "2");
     assert_string_equal(lengths_of(S, LOAD(4, 0) "add.f32 %f0, %f4, %f4;\n" LOAD(5, 4)), "2");
     assert_string_equal(lengths_of(S, "st.shared.f32 [%r3], %f4;\nst.shared.f32 [%r3+4], %f5;"), "2");
+    assert_string_equal(lengths_of(S, "ld.shared.u64 %rd4, [%r3];\nld.shared.u64 %rd5, [%r3+8];\n"), "2");
+    assert_string_equal(lengths_of(S, "ld.shared.u64 %rd4, [%r3+8];\nld.shared.u64 %rd5, [%r3+16];\n"), "11");
+    assert_string_equal(lengths_of(S, "ld.shared.u32 %r4, [%r3];\nld.shared.u64 %rd5, [%r3+8];\n"), "11");
 }
 
 static void neighbours_across_the_border_of_a_chunk_stay_apart(void **state) {
