@@ -60,6 +60,14 @@ bool isa_reads_as_address(const struct ptx_instruction *insn, uint32_t r) {
     return is_base;
 }
 
+/* Returns whether the instruction's second operand leaves nothing of the upper half of its first one. */
+static bool drops_upper_half(const struct ptx_instruction *insn) {
+    if (insn->n_operands < 3 || insn->operand[2].kind != PTX_OPERAND_INTEGER)
+        return false;
+    return insn->opcode == PTX_OP_AND ? insn->operand[2].value <= UINT32_MAX
+                                      : insn->opcode == PTX_OP_SHL && insn->operand[2].value >= 32;
+}
+
 /* Returns whether this use of a 64-bit register needs only its lower half. */
 static bool is_short_use(const struct isa_code *code, const struct ptx_instruction *insn, uint32_t r) {
     uint32_t result = isa_result(insn);
@@ -83,7 +91,8 @@ static bool is_short_use(const struct isa_code *code, const struct ptx_instructi
     case PTX_OP_NOT:
     case PTX_OP_NEG:
     case PTX_OP_SHL:
-        return result != ISA_NONE && code->is_short[result];
+    case PTX_OP_SELP:
+        return (result != ISA_NONE && code->is_short[result]) || drops_upper_half(insn);
     default:
         return false;
     }
@@ -108,6 +117,28 @@ static void find_short_registers(struct isa_code *code) {
 }
 
 /* ---- Questions --------------------------------------------------------------------------------------------------- */
+
+bool isa_has_empty_half(const struct isa_code *code, const struct ptx_operand *operand) {
+    if (operand->kind == PTX_OPERAND_INTEGER)
+        return operand->value <= UINT32_MAX;
+    uint32_t definition = isa_definition(code, operand);
+    if (definition == ISA_NONE)
+        return false;
+    const struct ptx_instruction *insn = isa_source(code, definition);
+    switch (insn->opcode) {
+    case PTX_OP_CVT:
+        return ptx_type_kind(isa_source_type(insn)) == PTX_KIND_U && ptx_type_bits(isa_source_type(insn)) <= 32;
+    case PTX_OP_LD:
+        return ptx_type_kind(isa_type(insn)) == PTX_KIND_U && ptx_type_bits(isa_type(insn)) <= 32;
+    case PTX_OP_AND:
+        return drops_upper_half(insn);
+    case PTX_OP_SHR:
+        return insn->operand[2].kind == PTX_OPERAND_INTEGER && insn->operand[2].value >= 32 &&
+               ptx_type_kind(isa_type(insn)) == PTX_KIND_U;
+    default:
+        return false;
+    }
+}
 
 bool isa_has_rare_path(const struct ptx_instruction *insn) {
     enum ptx_type type = insn->n_types ? insn->type[0] : PTX_B32;

@@ -74,13 +74,45 @@ static bool is_for_exit(const struct isa_code *code, uint32_t r, uint32_t i) {
     return true;
 }
 
+static bool reads(const struct isa_code *code, uint32_t r, uint32_t i) {
+    for (uint32_t u = code->first_use[r]; u < code->first_use[r + 1]; u++)
+        if (code->use[u] == i)
+            return true;
+    return false;
+}
+
+/* Returns whether all instructions that read the move's result can read its source instead: they are in its block,
+ * before another instruction writes either register. */
+static bool is_passed_on(const struct isa_code *code, uint32_t i) {
+    enum { FARTHEST = 64 };
+    const struct ptx_instruction *move = isa_source(code, i);
+    const struct ptx_block *block = &code->analysis->block[code->analysis->block_of[i]];
+    uint32_t result = isa_result(move), source = ISA_NONE;
+    bool is_source_there = true;
+    if (result == ISA_NONE || move->guard != PTX_NO_INDEX)
+        return false;
+    if (move->operand[1].kind == PTX_OPERAND_REGISTER)
+        source = move->operand[1].register_id;
+    for (uint32_t k = i + 1; k < block->first + block->count && k - i < FARTHEST; k++) {
+        const struct ptx_instruction *insn = isa_source(code, k);
+        if (!is_source_there && reads(code, result, k))
+            return false;
+        if (isa_result(insn) == result)
+            return insn->guard == PTX_NO_INDEX;
+        is_source_there &= source == ISA_NONE || isa_result(insn) != source;
+    }
+    return false;
+}
+
 static unsigned cost_of_move(const struct isa_code *code, uint32_t i) {
     const struct ptx_instruction *insn = isa_source(code, i);
     const struct ptx_operand *source = &insn->operand[1];
     uint32_t result = isa_result(insn);
     bool is_merged = result != ISA_NONE && code->n_definitions[result] > 1; /* paths bring it different values */
-    bool is_wide = ptx_type_bits(isa_type(insn)) == 64;
+    bool is_wide = ptx_type_bits(isa_type(insn)) == 64 && !(result != ISA_NONE && code->is_short[result]);
     if (is_merged && source->kind != PTX_OPERAND_SPECIAL && is_for_exit(code, result, i))
+        return 0;
+    if (is_merged && source->kind == PTX_OPERAND_REGISTER && is_passed_on(code, i))
         return 0;
     switch (source->kind) {
     case PTX_OPERAND_SPECIAL:
@@ -102,7 +134,9 @@ static unsigned cost_of_move(const struct isa_code *code, uint32_t i) {
     case PTX_OPERAND_VECTOR:
         return 0;
     default:
-        return ptx_type_kind(isa_type(insn)) != PTX_KIND_P && (is_merged || is_stored(code, result));
+        if (ptx_type_kind(isa_type(insn)) == PTX_KIND_P || !(is_merged || is_stored(code, result)))
+            return 0;
+        return is_wide && source->value ? 2 : 1; /* one instruction clears both halves */
     }
 }
 
@@ -201,19 +235,54 @@ static unsigned cost_of_conversion(const struct isa_code *code, const struct ptx
     return !(from == PTX_U16 && to_bits == 32);
 }
 
+/* Logic and shifts of 64 bits whose result, or one half of it, needs no instruction. */
+static unsigned cost_of_halves(const struct isa_code *code, const struct ptx_instruction *insn) {
+    bool is_wide = isa_is_wide(code, insn), is_pair = insn->opcode == PTX_OP_SELP && isa_type(insn) == PTX_F64;
+    if (!is_wide && !is_pair)
+        return 1;
+    bool has_empty = isa_has_empty_half(code, &insn->operand[1]) || isa_has_empty_half(code, &insn->operand[2]);
+    switch (insn->opcode) {
+    case PTX_OP_AND:
+    case PTX_OP_OR:
+    case PTX_OP_XOR:
+        return has_empty ? 1 : 2;
+    case PTX_OP_SHR:
+    case PTX_OP_SHL: {
+        bool is_far = insn->operand[2].kind == PTX_OPERAND_INTEGER && insn->operand[2].value >= 32;
+        bool is_filled = insn->opcode == PTX_OP_SHR && ptx_type_kind(isa_type(insn)) == PTX_KIND_S;
+        return is_far && !is_filled ? 1 : 2;
+    }
+    default:
+        return 2;
+    }
+}
+
 /* mul and mad of integers. */
 static unsigned cost_of_product(const struct isa_code *code, const struct ptx_instruction *insn) {
     bool is_mad = insn->opcode == PTX_OP_MAD || insn->opcode == PTX_OP_MADC, is_high = ptx_has(insn, PTX_MOD_HI);
     if (isa_is_float(insn) || ptx_has(insn, PTX_MOD_WIDE))
         return 1;
+    if (isa_is_wide(code, insn) && !is_high) {
+        bool is_short = isa_is_constant(&insn->operand[2]) && insn->operand[2].value <= UINT32_MAX;
+        return isa_has_empty_half(code, &insn->operand[1]) ? 2 : is_short ? 3 : 4;
+    }
     if (isa_is_wide(code, insn))
-        return is_high ? 7 : isa_is_constant(&insn->operand[2]) ? 3 : 4;
+        return 7;
     return is_high && is_mad ? 2 : 1;
 }
 
+/* Returns whether all lanes have the same value: a constant, a value of the whole block, or the result of a vote, or
+ * its number of bits. */
 static bool is_same_value(const struct isa_code *code, const struct ptx_operand *value) {
-    return isa_is_constant(value) ||
-           (value->kind == PTX_OPERAND_REGISTER && code->analysis->is_uniform[value->register_id]);
+    if (isa_is_constant(value))
+        return true;
+    if (value->kind != PTX_OPERAND_REGISTER)
+        return false;
+    uint32_t definition = isa_definition(code, value);
+    if (definition != ISA_NONE && isa_source(code, definition)->opcode == PTX_OP_POPC)
+        definition = isa_definition(code, &isa_source(code, definition)->operand[1]);
+    bool is_vote = definition != ISA_NONE && isa_source(code, definition)->opcode == PTX_OP_VOTE;
+    return is_vote || code->analysis->is_uniform[value->register_id];
 }
 
 /* A reduction to one address, which the compiler knows to be the same for all lanes: it combines their values by REDUX,
@@ -305,22 +374,23 @@ unsigned isa_ptxas_cost(const struct isa_code *code, uint32_t i) {
     case PTX_OP_SUB:
     case PTX_OP_ADDC:
     case PTX_OP_SUBC:
-    case PTX_OP_AND:
-    case PTX_OP_OR:
-    case PTX_OP_XOR:
     case PTX_OP_NOT:
     case PTX_OP_NEG:
-    case PTX_OP_SHL:
-    case PTX_OP_SHR:
-    case PTX_OP_SELP:
     case PTX_OP_SETP:
     case PTX_OP_CNOT:
         return is_predicate ? 1 : words;
+    case PTX_OP_AND:
+    case PTX_OP_OR:
+    case PTX_OP_XOR:
+    case PTX_OP_SHL:
+    case PTX_OP_SHR:
+    case PTX_OP_SELP:
+        return is_predicate ? 1 : cost_of_halves(code, insn);
     case PTX_OP_ABS:
-        return isa_is_float(insn) ? 1 : words == 2 ? 4 : 1;
+        return isa_is_float(insn) ? 1 : words == 2 ? 5 : 1;
     case PTX_OP_MIN:
     case PTX_OP_MAX:
-        return words == 2 ? 4 : isa_type(insn) == PTX_F64 ? 4 : 1;
+        return words == 2 ? 4 : isa_type(insn) == PTX_F64 ? 9 : 1;
     case PTX_OP_MUL:
     case PTX_OP_MAD:
     case PTX_OP_MADC:
@@ -349,8 +419,11 @@ unsigned isa_ptxas_cost(const struct isa_code *code, uint32_t i) {
         bool is_byte = is_constant && insn->operand[2].value % 8 == 0 && insn->operand[3].value == 8;
         return is_byte ? 1 : is_constant ? 2 : 5;
     }
-    case PTX_OP_BFI:
-        return isa_is_constant(&insn->operand[3]) && isa_is_constant(&insn->operand[4]) ? 3 : 6;
+    case PTX_OP_BFI: {
+        bool is_constant = isa_is_constant(&insn->operand[3]) && isa_is_constant(&insn->operand[4]);
+        bool is_byte = is_constant && insn->operand[3].value % 8 == 0 && insn->operand[4].value == 8;
+        return is_byte ? 1 : is_constant ? 2 : 6;
+    }
     case PTX_OP_POPC:
         return ptx_type_bits(isa_type(insn)) == 64 ? 3 : 1;
     case PTX_OP_CLZ:

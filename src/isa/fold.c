@@ -41,13 +41,56 @@ static bool is_address_use(const struct isa_code *code, const struct ptx_instruc
     return isa_reads_as_address(insn, r);
 }
 
+/* Returns whether the sum contains a product, a shift or an extended number already. */
+static bool is_full_sum(const struct isa_code *code, const struct ptx_instruction *insn) {
+    for (unsigned k = 1; k <= 2; k++) {
+        uint32_t d = isa_definition(code, &insn->operand[k]);
+        if (d == ISA_NONE || code->insn[d].parts)
+            continue;
+        const struct ptx_instruction *inner = isa_source(code, d);
+        if (inner->opcode == PTX_OP_MUL || inner->opcode == PTX_OP_SHL ||
+            (inner->opcode == PTX_OP_CVT && ptx_type_kind(isa_source_type(inner)) == PTX_KIND_S))
+            return true;
+    }
+    return false;
+}
+
+/* The address of a variable in constant memory is itself a constant. */
+static bool is_place_of_constant(const struct isa_code *code, const struct ptx_operand *operand) {
+    uint32_t definition = isa_definition(code, operand);
+    if (definition == ISA_NONE || isa_source(code, definition)->opcode != PTX_OP_MOV)
+        return false;
+    const struct ptx_operand *source = &isa_source(code, definition)->operand[1];
+    return source->kind == PTX_OPERAND_VARIABLE && source->variable->space == PTX_SPACE_CONST;
+}
+
 /* base + constant goes into the offset of the accesses. */
 static void fold_offsets(struct isa_code *code) {
     for (uint32_t i = 0; i < code->n; i++) {
         const struct ptx_instruction *insn = isa_source(code, i);
         uint32_t r = isa_result(insn);
         if (is_sum(insn) && !isa_is_float(insn) && r != ISA_NONE && code->n_definitions[r] == 1 &&
-            isa_is_constant(&insn->operand[2]) && all_uses(code, r, is_address_use))
+            (isa_is_constant(&insn->operand[2]) ||
+             (!is_full_sum(code, insn) &&
+              (is_place_of_constant(code, &insn->operand[1]) || is_place_of_constant(code, &insn->operand[2])))) &&
+            all_uses(code, r, is_address_use))
+            code->insn[i].parts = 0;
+    }
+}
+
+/* A load of 8 or 16 bits clears the bits above them: a mask of those that it loads changes nothing. */
+static void fold_masks(struct isa_code *code) {
+    for (uint32_t i = 0; i < code->n; i++) {
+        const struct ptx_instruction *insn = isa_source(code, i);
+        if (insn->opcode != PTX_OP_AND || insn->operand[2].kind != PTX_OPERAND_INTEGER)
+            continue;
+        uint32_t d = isa_definition(code, &insn->operand[1]);
+        if (d == ISA_NONE || isa_source(code, d)->opcode != PTX_OP_LD ||
+            ptx_type_kind(isa_type(isa_source(code, d))) == PTX_KIND_S)
+            continue;
+        unsigned bits = ptx_type_bits(isa_type(isa_source(code, d)));
+        uint64_t loaded = (1ull << (bits & 31)) - 1;
+        if (bits < 32 && (insn->operand[2].value & loaded) == loaded)
             code->insn[i].parts = 0;
     }
 }
@@ -179,7 +222,7 @@ static uint32_t alignment_of(const struct isa_code *code, uint32_t r, unsigned d
 
 static bool is_word_load(const struct ptx_instruction *insn) {
     return insn->opcode == PTX_OP_LD && insn->space == PTX_SPACE_SHARED && insn->vector <= 1 &&
-           ptx_type_bits(isa_type(insn)) == 32 && insn->guard == PTX_NO_INDEX && !ptx_has(insn, PTX_MOD_VOLATILE) &&
+           ptx_type_bits(isa_type(insn)) >= 32 && insn->guard == PTX_NO_INDEX && !ptx_has(insn, PTX_MOD_VOLATILE) &&
            insn->operand[1].register_id != PTX_NO_INDEX;
 }
 
@@ -189,21 +232,22 @@ static bool ends_group(const struct ptx_instruction *insn) {
            ptx_opcode_family(insn->opcode) == PTX_FAMILY_CONTROL;
 }
 
-/* Four words side by side at a multiple of 16 bytes are one load. */
+/* Four words, or two of 64 bits, side by side at a multiple of 16 bytes are one load. */
 static void join_loads(struct isa_code *code) {
     for (uint32_t i = 0; i < code->n; i++) {
         const struct ptx_instruction *insn = isa_source(code, i);
         if (!is_word_load(insn) || insn->operand[1].offset % 16 ||
             alignment_of(code, insn->operand[1].register_id, 0) < 16)
             continue;
-        uint32_t follower[3], n = 0;
-        for (uint32_t j = i + 1; j < code->n && n < 3 && is_in_block_of(code, i, j) && !ends_group(isa_source(code, j));
-             j++)
+        uint32_t follower[3], n = 0, bytes = ptx_type_bits(isa_type(insn)) / 8, wanted = 16 / bytes - 1;
+        for (uint32_t j = i + 1;
+             j < code->n && n < wanted && is_in_block_of(code, i, j) && !ends_group(isa_source(code, j)); j++)
             if (is_word_load(isa_source(code, j)) &&
                 isa_source(code, j)->operand[1].register_id == insn->operand[1].register_id &&
-                isa_source(code, j)->operand[1].offset == insn->operand[1].offset + 4 * (int64_t)(n + 1))
+                isa_type(isa_source(code, j)) == isa_type(insn) &&
+                isa_source(code, j)->operand[1].offset == insn->operand[1].offset + (int64_t)bytes * (n + 1))
                 follower[n++] = j;
-        for (uint32_t k = 0; n == 3 && k < n; k++)
+        for (uint32_t k = 0; n == wanted && k < n; k++)
             code->insn[follower[k]].parts = 0;
     }
 }
@@ -234,6 +278,37 @@ static bool is_word_sum(const struct isa_code *code, const struct ptx_instructio
 
 static bool is_same_register(const struct ptx_operand *a, const struct ptx_operand *b) {
     return a->kind == PTX_OPERAND_REGISTER && b->kind == PTX_OPERAND_REGISTER && a->register_id == b->register_id;
+}
+
+static bool is_wide_sum(const struct isa_code *code, const struct ptx_instruction *insn) {
+    return is_sum(insn) && !isa_is_float(insn) && isa_is_wide(code, insn) && !ptx_has(insn, PTX_MOD_CC);
+}
+
+/* Sums of 64 bits take in another sum. A product of 64 bits ends in a sum, which takes in a
+ * register that is added. */
+static void fuse_wide_sums(struct isa_code *code) {
+    bool *is_full = base_allocate(code->n + 1, sizeof(bool));
+    for (uint32_t i = 0; i < code->n; i++) {
+        const struct ptx_instruction *insn = isa_source(code, i);
+        if (!code->insn[i].parts || !is_wide_sum(code, insn) || is_full_sum(code, insn))
+            continue;
+        for (unsigned k = 1; k <= 2 && !is_full[i]; k++) {
+            uint32_t d = only_for(code, &insn->operand[k], i);
+            if (d == ISA_NONE || !code->insn[d].parts || is_full[d])
+                continue;
+            const struct ptx_instruction *inner = isa_source(code, d);
+            if (inner->opcode == PTX_OP_MUL && !ptx_has(inner, PTX_MOD_HI) && !ptx_has(inner, PTX_MOD_WIDE) &&
+                isa_is_wide(code, inner) && !isa_is_float(inner) && !isa_is_constant(&insn->operand[2])) {
+                code->insn[i].parts = code->insn[d].parts;
+                code->insn[d].parts = 0;
+                is_full[i] = true;
+            } else if (is_wide_sum(code, inner) && !is_full_sum(code, inner)) {
+                code->insn[d].parts = 0;
+                is_full[i] = true;
+            }
+        }
+    }
+    free(is_full);
 }
 
 /* A sum takes in a product, a shift or a rotation by a constant, or another sum: one of them. */
@@ -369,12 +444,25 @@ static void fold_signs(struct isa_code *code) {
     }
 }
 
-/* Constants whose address is the same in all lanes are loaded two words at a time. */
+static bool is_constant_word(const struct isa_code *code, const struct ptx_instruction *insn) {
+    return insn->opcode == PTX_OP_LD && insn->space == PTX_SPACE_CONST && insn->vector <= 1 &&
+           ptx_type_bits(isa_type(insn)) == 32 && isa_is_uniform_address(code, &insn->operand[1]);
+}
+
+/* Constants that lie side by side, at an address that is the same in all lanes, are loaded two words at a time. */
 static void pair_constants(struct isa_code *code) {
     for (uint32_t i = 0; i < code->n; i++) {
-        const struct ptx_instruction *insn = isa_source(code, i);
-        if (insn->opcode == PTX_OP_LD && insn->space == PTX_SPACE_CONST && insn->vector <= 1 &&
-            ptx_type_bits(isa_type(insn)) == 32 && isa_is_uniform_address(code, &insn->operand[1]))
+        const struct ptx_operand *address = &isa_source(code, i)->operand[1];
+        const struct ptx_block *block = &code->analysis->block[code->analysis->block_of[i]];
+        bool has_other = false;
+        if (!is_constant_word(code, isa_source(code, i)))
+            continue;
+        for (uint32_t k = block->first; k < block->first + block->count && !has_other; k++) {
+            const struct ptx_operand *other = &isa_source(code, k)->operand[1];
+            has_other = is_constant_word(code, isa_source(code, k)) && other->register_id == address->register_id &&
+                        other->variable == address->variable && (other->offset ^ 4) == address->offset;
+        }
+        if (has_other)
             code->insn[i].parts /= 2;
     }
 }
@@ -409,12 +497,14 @@ void isa_fold(struct isa_code *code) {
     fold_wide_products(code);
     fold_extensions(code);
     fold_offsets(code);
+    fold_masks(code);
     add_shared_base(code);
     join_loads(code);
     pair_constants(code);
     fuse_float_products(code);
     fuse_logic(code);
     fuse_sums(code);
+    fuse_wide_sums(code);
     fold_signs(code);
     fold_predicates(code);
 }

@@ -13,6 +13,9 @@ static void constants_of_all_lanes_come_in_pairs(void **state) {
                             "mov.u64 %rd2, table;\nadd.s64 %rd3, %rd2, %rd1;\nld.const.f32 %f3, [%rd3];\n"
                             "add.f32 %f4, %f1, %f2;\nadd.f32 %f4, %f4, %f3;\nst.global.f32 [%rd0], %f4;\n");
     FIXTURE_EXPECT(&f, 0.5, 0.5, 0, 0, 1, 1, 1, 1, 1); /* the last load: lanes read different words */
+    f = fold("ld.const.f32 %f1, [table];\nld.const.f32 %f2, [table+8];\nadd.f32 %f3, %f1, %f2;\n"
+             "st.global.f32 [%rd0], %f3;\n");
+    FIXTURE_EXPECT(&f, 1, 1, 1, 1); /* not side by side */
 }
 
 static void a_wide_product_is_part_of_the_sum(void **state) {
@@ -61,6 +64,33 @@ static void sums_take_in_one_more_operation(void **state) {
     FIXTURE_EXPECT(&f, 1, 1); /* rounds twice */
 }
 
+static void wide_sums_take_in_a_sum_or_a_product(void **state) {
+    (void)state;
+    struct fixture f = fold("add.s64 %rd3, %rd1, %rd2;\nadd.s64 %rd5, %rd3, %rd4;\nst.global.u64 [%rd0], %rd5;\n");
+    FIXTURE_EXPECT(&f, 0, 2, 1); /* IADD3, IADD3.X */
+    f = fold("mul.lo.s64 %rd3, %rd1, %rd2;\nadd.s64 %rd5, %rd3, %rd4;\nst.global.u64 [%rd0], %rd5;\n");
+    FIXTURE_EXPECT(&f, 0, 4, 1);
+    f = fold("mul.lo.s64 %rd3, %rd1, %rd2;\nadd.s64 %rd5, %rd3, 1;\nst.global.u64 [%rd0], %rd5;\n");
+    FIXTURE_EXPECT(&f, 4, 2, 1); /* the constant would have to be in a register */
+    f = fold("mul.wide.s32 %rd3, %r1, 4;\nadd.s64 %rd4, %rd1, %rd3;\nadd.s64 %rd5, %rd4, %rd2;\n"
+             "st.global.u64 [%rd0], %rd5;\n");
+    FIXTURE_EXPECT(&f, 0, 1, 2, 1); /* IMAD.WIDE has one sum */
+}
+
+static void masks_of_what_a_load_clears_are_names(void **state) {
+    (void)state;
+    struct fixture f = fold("ld.global.u8 %h1, [%rd0];\nand.b16 %h2, %h1, 255;\nand.b16 %h3, %h1, 127;\n"
+                            "st.global.u16 [%rd0], %h2;\nst.global.u16 [%rd0+2], %h3;\n");
+    FIXTURE_EXPECT(&f, 1, 0, 1, 1, 1);
+}
+
+static void the_place_of_a_constant_is_an_offset(void **state) {
+    (void)state;
+    struct fixture f = fold("and.b32 %r2, %r1, 252;\ncvt.u64.u32 %rd1, %r2;\nmov.u64 %rd2, table;\n"
+                            "add.s64 %rd3, %rd2, %rd1;\nld.const.f32 %f1, [%rd3];\nst.global.f32 [%rd0], %f1;\n");
+    FIXTURE_EXPECT(&f, 1, 0, 0, 0, 1, 1);
+}
+
 static void signs_are_part_of_what_reads_them(void **state) {
     (void)state;
     struct fixture f = fold("neg.f32 %f1, %f2;\nmul.rn.f32 %f3, %f1, %f4;\nst.global.f32 [%rd0], %f3;\n");
@@ -84,6 +114,9 @@ static void neighbouring_loads_are_one(void **state) {
                             "ld.shared.f32 %f3, [%rd1+8];\nld.shared.f32 %f4, [%rd1+12];\n"
                             "st.global.v4.f32 [%rd0], {%f1, %f2, %f3, %f4};\n");
     FIXTURE_EXPECT(&f, 3, 1, 0, 0, 0, 1);
+    f = fold("mov.u64 %rd1, s;\nld.shared.f64 %d1, [%rd1];\nld.shared.f64 %d2, [%rd1+8];\n"
+             "st.global.v2.f64 [%rd0], {%d1, %d2};\n");
+    FIXTURE_EXPECT(&f, 3, 1, 0, 1);
     f = fold("mov.u64 %rd1, s;\nld.shared.f32 %f1, [%rd1];\nld.shared.f32 %f2, [%rd1+4];\nbar.sync 0;\n"
              "ld.shared.f32 %f3, [%rd1+8];\nld.shared.f32 %f4, [%rd1+12];\n"
              "st.global.v4.f32 [%rd0], {%f1, %f2, %f3, %f4};\n");
@@ -98,6 +131,9 @@ int main(void) {
         cmocka_unit_test(the_first_address_of_shared_memory_is_computed),
         cmocka_unit_test(logic_of_three_inputs_is_one_instruction),
         cmocka_unit_test(sums_take_in_one_more_operation),
+        cmocka_unit_test(wide_sums_take_in_a_sum_or_a_product),
+        cmocka_unit_test(masks_of_what_a_load_clears_are_names),
+        cmocka_unit_test(the_place_of_a_constant_is_an_offset),
         cmocka_unit_test(signs_are_part_of_what_reads_them),
         cmocka_unit_test(predicates_are_part_of_comparisons),
         cmocka_unit_test(neighbouring_loads_are_one),

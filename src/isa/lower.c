@@ -19,6 +19,7 @@ void isa_rewrite(const struct isa_target *target, struct ptx_function *function,
 struct isa_code isa_estimate(const struct isa_target *target, const struct ptx_analysis *analysis) {
     struct isa_code code = isa_code_new(target, analysis);
     isa_fold(&code);
+    isa_load_constants(&code);
     isa_convert_branches(&code);
     return code;
 }
