@@ -70,7 +70,7 @@ static void take_out_jumps(struct ptx_function *function) {
 
 void isa_predicate(const struct isa_target *target, struct ptx_function *function) {
     take_out_jumps(function);
-    struct ptx_analysis *analysis = ptx_analyze(function);
+    struct ptx_analysis *analysis = ptx_analyze_flow(function);
     struct isa_code code = isa_estimate(target, analysis);
     bool *is_gone = base_allocate(code.n + 1, sizeof(bool));
     for (uint32_t i = 0; i < code.n; i++) {

@@ -68,7 +68,7 @@ static void become_move(struct ptx_instruction *insn, uint32_t from) {
 }
 
 void isa_reuse_loads(struct ptx_function *function) {
-    struct ptx_analysis *analysis = ptx_analyze(function);
+    struct ptx_analysis *analysis = ptx_analyze_flow(function);
     struct known known = {.n = 0};
     for (uint32_t i = 0; i < function->n_instructions; i++) {
         struct ptx_instruction *insn = &function->instruction[i];

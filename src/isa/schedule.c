@@ -475,7 +475,7 @@ void isa_schedule(const struct isa_target *target, struct ptx_function *function
     uint32_t n = function->n_instructions, n_registers = function->n_registers;
     if (n < 2)
         return;
-    struct ptx_analysis *analysis = ptx_analyze(function);
+    struct ptx_analysis *analysis = ptx_analyze_flow(function);
     struct ptx_instruction *sorted = base_allocate(n, sizeof *sorted);
     struct ordering ordering = {.function = function};
     ordering.n_before = base_allocate(n, sizeof(uint32_t));

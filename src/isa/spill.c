@@ -297,7 +297,7 @@ void isa_spill(const struct isa_target *target, struct ptx_function *function, s
             ptx_for_each_register(&function->instruction[i], note_fixed, spilling.is_fixed);
     bool goes_on = true;
     for (unsigned round = 0; goes_on && round < MOST_ROUNDS; round++) {
-        struct ptx_analysis *analysis = ptx_analyze(function);
+        struct ptx_analysis *analysis = ptx_analyze_flow(function);
         struct isa_code code = isa_code_new(target, analysis);
         isa_fold(&code);
         spilling.code = &code;

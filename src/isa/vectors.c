@@ -304,7 +304,7 @@ static void close_up(struct joining *joining) {
 }
 
 void isa_join_accesses(struct ptx_function *function, struct base_arena *arena) {
-    struct ptx_analysis *analysis = ptx_analyze(function);
+    struct ptx_analysis *analysis = ptx_analyze_flow(function);
     struct joining joining = {.function = function, .arena = arena};
     bool has_joined = false;
     joining.alignment = (struct alignment){.function = function};

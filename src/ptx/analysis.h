@@ -75,6 +75,8 @@ struct ptx_analysis {
 
 /* Never returns NULL; a function without a body has only the exit block. */
 struct ptx_analysis *ptx_analyze(const struct ptx_function *function);
+/* The same without slots and register_count, an eighth cheaper: for passes that rewrite the function. */
+struct ptx_analysis *ptx_analyze_flow(const struct ptx_function *function);
 void ptx_analysis_free(struct ptx_analysis *analysis);
 
 /* Returns the width of the slot that holds a register of this type: 8- and 16-bit types use 16-bit slots. 128-bit

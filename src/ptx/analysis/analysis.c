@@ -10,7 +10,7 @@ static struct ptx_analysis *new_analysis(const struct ptx_function *function) {
     return analysis;
 }
 
-struct ptx_analysis *ptx_analyze(const struct ptx_function *function) {
+static struct ptx_analysis *analyze(const struct ptx_function *function, bool has_slots) {
     struct base_arena scratch = {0};
     struct ptx_passes passes = {.function = function, .analysis = new_analysis(function), .scratch = &scratch};
     ptx_collect_accesses(&passes);
@@ -19,7 +19,8 @@ struct ptx_analysis *ptx_analyze(const struct ptx_function *function) {
     ptx_set_reconvergence(&passes);
     ptx_find_loops(&passes);
     ptx_compute_liveness(&passes);
-    ptx_assign_slots(&passes);
+    if (has_slots)
+        ptx_assign_slots(&passes);
     ptx_find_uniform(&passes);
     if (passes.needs_uniformity) {
         ptx_set_reconvergence(&passes);
@@ -28,6 +29,14 @@ struct ptx_analysis *ptx_analyze(const struct ptx_function *function) {
     ptx_set_meetings(&passes);
     base_arena_free(&scratch);
     return passes.analysis;
+}
+
+struct ptx_analysis *ptx_analyze(const struct ptx_function *function) {
+    return analyze(function, true);
+}
+
+struct ptx_analysis *ptx_analyze_flow(const struct ptx_function *function) {
+    return analyze(function, false);
 }
 
 void ptx_analysis_free(struct ptx_analysis *analysis) {

@@ -285,7 +285,7 @@ static void write_verdicts(struct spread *spread) {
     struct ptx_analysis *analysis = spread->passes->analysis;
     analysis->is_uniform = BASE_ARENA_ARRAY(analysis->arena, bool, function->n_registers);
     for (uint32_t r = 0; r < function->n_registers; r++)
-        analysis->is_uniform[r] = analysis->slot[r] != PTX_NO_INDEX && !spread->varies[r];
+        analysis->is_uniform[r] = !(analysis->slot && analysis->slot[r] == PTX_NO_INDEX) && !spread->varies[r];
     analysis->is_uniform_branch = BASE_ARENA_ARRAY(analysis->arena, bool, function->n_instructions);
     for (uint32_t i = 0; i < function->n_instructions; i++)
         analysis->is_uniform_branch[i] = is_uniform_branch(spread, i);
