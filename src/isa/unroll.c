@@ -10,7 +10,8 @@
  *         END:
  * A loop with a constant number of iterations that is not too long becomes that number of bodies. A register that every
  * iteration sets before reading it gets a new name in every body; in the last body only if nothing reads it after the
- * loop. Every thread executes the same bodies with the same values as before.
+ * loop. An address that moves on with a counter is computed once, and the other bodies add to its offset. Every thread
+ * executes the same bodies with the same values as before.
  *
  * A loop is not unrolled if its text is not contiguous, if it contains calls, or if its counter is not compared at its
  * end. */
@@ -197,6 +198,7 @@ enum role {
     SAME,      /* carried from one iteration to the next, or not changed */
     ANEW,      /* written before it is read in every iteration */
     INDUCTION, /* moves on by a constant */
+    DERIVED,   /* an address: the sum of one of these two and of something that does not change */
 };
 
 struct unrolling {
@@ -204,8 +206,9 @@ struct unrolling {
     const struct unrolled_loop *loop;
     struct base_arena *arena;
     enum role *role;          /* per register */
-    uint32_t *step;           /* per register: the addition of an induction */
+    uint32_t *step;           /* per register: the addition of an induction, or the sum that derives a register */
     int64_t *by;              /* per register */
+    uint32_t *from;           /* per derived register: that from which it comes */
     bool *is_value;           /* per register: an induction that is read other than as an address of 64 bits */
     uint32_t *name;           /* per register: its name at this place of this body */
     int64_t *ahead;           /* per register: the number to add to it for its value at this place */
@@ -250,6 +253,82 @@ static bool is_offset_use(const struct isa_code *code, const struct ptx_instruct
     return is_address_width(ptx_type_width(code->function->reg[r].type)) && isa_reads_as_address(insn, r);
 }
 
+static bool is_changed_in_loop(const struct isa_code *code, const struct unrolled_loop *loop, uint32_t r) {
+    for (uint32_t i = loop->first; i <= loop->last; i++)
+        if (isa_result(isa_source(code, i)) == r)
+            return true;
+    return false;
+}
+
+/* Returns the operand of a sum that moves on with the iterations, if the other one does not change; 0: there is none.
+ */
+static unsigned moving_operand(const struct unrolling *unrolling, const struct ptx_instruction *insn) {
+    const struct isa_code *code = unrolling->code;
+    if (insn->opcode != PTX_OP_ADD || isa_is_float(insn) || ptx_has(insn, PTX_MOD_CC))
+        return 0;
+    for (unsigned k = 1; k <= 2; k++) {
+        const struct ptx_operand *moving = &insn->operand[k], *other = &insn->operand[3 - k];
+        if (moving->kind != PTX_OPERAND_REGISTER ||
+            (unrolling->role[moving->register_id] != INDUCTION && unrolling->role[moving->register_id] != DERIVED))
+            continue;
+        if (other->kind == PTX_OPERAND_INTEGER ||
+            (other->kind == PTX_OPERAND_REGISTER && unrolling->role[other->register_id] == SAME &&
+             !is_changed_in_loop(code, unrolling->loop, other->register_id)))
+            return k;
+    }
+    return 0;
+}
+
+/* Returns whether everything that reads a derived register takes an offset, or derives another one. */
+static bool is_only_address(const struct unrolling *unrolling, uint32_t r) {
+    const struct isa_code *code = unrolling->code;
+    for (uint32_t u = code->first_use[r]; u < code->first_use[r + 1]; u++) {
+        const struct ptx_instruction *insn = isa_source(code, code->use[u]);
+        uint32_t result = isa_result(insn);
+        bool derives = result != ISA_NONE && unrolling->role[result] == DERIVED && unrolling->from[result] == r;
+        if (!is_inside(unrolling->loop, code->use[u]) || code->use[u] <= unrolling->step[r] ||
+            !(derives || is_offset_use(code, insn, r)))
+            return false;
+    }
+    return isa_n_uses(code, r) > 0;
+}
+
+/* Addresses that move on as an induction does: all bodies share the sum of the first. */
+static void find_derived(struct unrolling *unrolling) {
+    const struct isa_code *code = unrolling->code;
+    const struct unrolled_loop *loop = unrolling->loop;
+    bool has_one = false;
+    for (uint32_t i = loop->first; i < loop->last; i++) {
+        const struct ptx_instruction *insn = isa_source(code, i);
+        uint32_t r = isa_result(insn);
+        if (r == ISA_NONE || unrolling->role[r] != ANEW || code->n_definitions[r] != 1 || insn->guard != PTX_NO_INDEX ||
+            block_of(code, i) != block_of(code, loop->first) ||
+            !is_address_width(ptx_type_width(code->function->reg[r].type)))
+            continue;
+        unsigned k = moving_operand(unrolling, insn);
+        if (!k || ptx_type_width(code->function->reg[insn->operand[k].register_id].type) !=
+                      ptx_type_width(code->function->reg[r].type))
+            continue;
+        unrolling->role[r] = DERIVED;
+        unrolling->from[r] = insn->operand[k].register_id;
+        unrolling->step[r] = i;
+        has_one = true;
+    }
+    while (has_one) {
+        has_one = false;
+        for (uint32_t i = loop->first; i < loop->last; i++) {
+            uint32_t r = isa_result(isa_source(code, i));
+            if (r == ISA_NONE || unrolling->role[r] != DERIVED)
+                continue;
+            enum role role = unrolling->role[unrolling->from[r]];
+            if ((role != INDUCTION && role != DERIVED) || !is_only_address(unrolling, r)) {
+                unrolling->role[r] = ANEW;
+                has_one = true;
+            }
+        }
+    }
+}
+
 static void find_roles(struct unrolling *unrolling) {
     const struct isa_code *code = unrolling->code;
     const struct unrolled_loop *loop = unrolling->loop;
@@ -264,9 +343,17 @@ static void find_roles(struct unrolling *unrolling) {
         unrolling->role[r] = INDUCTION;
         unrolling->step[r] = i;
         unrolling->by[r] = by;
+    }
+    find_derived(unrolling);
+    for (uint32_t i = loop->first; i <= loop->last; i++) {
+        uint32_t r = isa_result(isa_source(code, i));
+        if (r == ISA_NONE || unrolling->role[r] != INDUCTION || unrolling->step[r] != i)
+            continue;
         for (uint32_t u = code->first_use[r]; u < code->first_use[r + 1]; u++) {
             uint32_t at = code->use[u];
-            if (is_inside(loop, at) && at != i && at != loop->found.comparison &&
+            uint32_t result = isa_result(isa_source(code, at));
+            bool derives = result != ISA_NONE && unrolling->role[result] == DERIVED && unrolling->from[result] == r;
+            if (is_inside(loop, at) && at != i && at != loop->found.comparison && !derives &&
                 !is_offset_use(code, isa_source(code, at), r))
                 unrolling->is_value[r] = true;
         }
@@ -383,11 +470,11 @@ static void rename_operand(struct unrolling *unrolling, struct ptx_operand *oper
         return;
     uint32_t r = operand->register_id;
     if (r < unrolling->code->function->n_registers) {
-        bool is_offset = operand->kind == PTX_OPERAND_ADDRESS && unrolling->role[r] == INDUCTION &&
-                         is_address_width(ptx_type_width(unrolling->code->function->reg[r].type));
-        if (is_offset)
+        bool is_induction = operand->kind == PTX_OPERAND_ADDRESS && unrolling->role[r] == INDUCTION &&
+                            is_address_width(ptx_type_width(unrolling->code->function->reg[r].type));
+        if (is_induction || unrolling->role[r] == DERIVED)
             operand->offset += unrolling->ahead[r];
-        else
+        if (!is_induction)
             operand->register_id = unrolling->name[r];
     }
     if (operand->pair_id < unrolling->code->function->n_registers)
@@ -411,6 +498,26 @@ static void add_step(struct unrolling *unrolling, uint32_t i, uint32_t r, uint32
     insn->operand[2].value = insn->opcode == PTX_OP_SUB ? (uint64_t)-sum : (uint64_t)sum;
 }
 
+/* The sum of a derived register, in the first body; later ones are ahead of it. Until the end of MAIN an induction has
+ * its value of the first body. */
+static void add_derived(struct unrolling *unrolling, uint32_t i, uint32_t r, uint32_t k) {
+    const struct isa_code *code = unrolling->code;
+    uint32_t from = unrolling->from[r];
+    if (unrolling->role[from] == INDUCTION)
+        unrolling->ahead[r] = unrolling->by[from] * (int64_t)(k + (i > unrolling->step[from]));
+    else
+        unrolling->ahead[r] = unrolling->ahead[from];
+    if (k)
+        return;
+    struct ptx_instruction *insn = add_own(unrolling, isa_source(code, i));
+    unrolling->name[r] = add_register(unrolling, code->function->reg[r].type, code->function->reg[r].name);
+    insn->operand[0].register_id = unrolling->name[r];
+    for (unsigned o = 1; o <= 2; o++)
+        if (insn->operand[o].kind == PTX_OPERAND_REGISTER && insn->operand[o].register_id == from &&
+            unrolling->role[from] == DERIVED)
+            insn->operand[o].register_id = unrolling->name[from];
+}
+
 static void add_body(struct unrolling *unrolling, uint32_t k) {
     const struct isa_code *code = unrolling->code;
     const struct unrolled_loop *loop = unrolling->loop;
@@ -429,6 +536,10 @@ static void add_body(struct unrolling *unrolling, uint32_t k) {
             continue;
         if (result != ISA_NONE && unrolling->role[result] == INDUCTION && unrolling->step[result] == i) {
             add_step(unrolling, i, result, k);
+            continue;
+        }
+        if (result != ISA_NONE && unrolling->role[result] == DERIVED) {
+            add_derived(unrolling, i, result, k);
             continue;
         }
         struct ptx_instruction *copy = add_own(unrolling, insn);
@@ -556,6 +667,7 @@ static void unroll_loop(const struct isa_code *code, const struct unrolled_loop 
     unrolling.role = base_allocate(n + 1, sizeof *unrolling.role);
     unrolling.step = base_allocate(n + 1, sizeof *unrolling.step);
     unrolling.by = base_allocate(n + 1, sizeof *unrolling.by);
+    unrolling.from = base_allocate(n + 1, sizeof *unrolling.from);
     unrolling.is_value = base_allocate(n + 1, sizeof *unrolling.is_value);
     unrolling.name = base_allocate(n + 1, sizeof *unrolling.name);
     unrolling.ahead = base_allocate(n + 1, sizeof *unrolling.ahead);
@@ -569,6 +681,7 @@ static void unroll_loop(const struct isa_code *code, const struct unrolled_loop 
     free(unrolling.role);
     free(unrolling.step);
     free(unrolling.by);
+    free(unrolling.from);
     free(unrolling.is_value);
     free(unrolling.name);
     free(unrolling.ahead);
@@ -582,7 +695,7 @@ static void unroll_loop(const struct isa_code *code, const struct unrolled_loop 
 static uint32_t unroll_last(const struct isa_target *target, struct ptx_function *function, struct base_arena *arena,
                             uint32_t limit) {
     enum { MOST_INSTRUCTIONS = 1 << 16 };
-    struct ptx_analysis *analysis = ptx_analyze(function);
+    struct ptx_analysis *analysis = ptx_analyze_flow(function);
     struct isa_code code = isa_estimate(target, analysis);
     struct unrolled_loop last = {.exit = base_allocate(code.n + 1, sizeof(uint32_t))};
     uint32_t begin = 0;

@@ -204,6 +204,31 @@ static void loads_of_bodies_have_registers_and_offsets_of_their_own(void **state
     ptx_module_free(module);
 }
 
+/* Sums with %rd2, which does not change: of %rd0 before its step and after it, and of another such sum. */
+#define LOOP_OF_ADDRESSES                                                                                              \
+    "mov.u64 %rd0, 0;\nmov.u64 %rd2, 1000;\nmov.u32 %r1, 0;\nLOOP:\nadd.s64 %rd1, %rd0, %rd2;\n"                       \
+    "ld.global.u32 %r4, [%rd1];\nadd.s64 %rd0, %rd0, 4;\nadd.s64 %rd3, %rd1, %rd2;\nadd.s64 %rd4, %rd2, %rd0;\n"       \
+    "ld.global.u32 %r5, [%rd3+8];\nld.global.u32 %r6, [%rd4];\nmul.lo.u32 %r5, %r5, %r2;\nadd.u32 %r1, %r1, %r4;\n"    \
+    "add.u32 %r1, %r1, %r5;\nmul.lo.u32 %r6, %r6, %r2;\nadd.u32 %r1, %r1, %r6;\nadd.s32 %r2, %r2, 1;\n"                \
+    "setp.lt.s32 %p1, %r2, %r3;\n@%p1 bra LOOP;\n"
+
+static void bodies_share_addresses_that_move_on(void **state) {
+    (void)state;
+    assert_int_equal(same_as_before(LOOP_OF_ADDRESSES), 15);
+    unroll(LOOP_OF_ADDRESSES);
+    unsigned n_wide = 0;
+    for (uint32_t i = 0; i < function->n_instructions; i++)
+        n_wide += function->instruction[i].opcode == PTX_OP_ADD && function->instruction[i].type[0] == PTX_S64;
+    assert_int_equal(n_wide, 8); /* three sums and a step in the bodies, and in the loop that remains */
+    ptx_module_free(module);
+    unroll(LOOP_OF_ADDRESSES "mov.u64 %rd5, %rd1;\n"); /* read after the loop */
+    n_wide = 0;
+    for (uint32_t i = 0; i < function->n_instructions; i++)
+        n_wide += function->instruction[i].opcode == PTX_OP_ADD && function->instruction[i].type[0] == PTX_S64;
+    assert_in_range(n_wide, 14, 30);
+    ptx_module_free(module);
+}
+
 /* %r4 and %rd0 are read after the exit: they keep their names in all bodies. */
 #define LOOP_WITH_EXIT(bound)                                                                                          \
     "mov.u64 %rd0, 0;\nmov.u32 %r1, 0;\nmov.u32 %r2, 0;\nLOOP:\nld.global.u32 %r4, [%rd0];\n"                          \
@@ -270,6 +295,7 @@ int main(void) {
         cmocka_unit_test(unrolled_loops_compute_the_same),
         cmocka_unit_test(constant_loops_disappear),
         cmocka_unit_test(loads_of_bodies_have_registers_and_offsets_of_their_own),
+        cmocka_unit_test(bodies_share_addresses_that_move_on),
         cmocka_unit_test(what_leaves_the_loop_early_finds_its_registers),
         cmocka_unit_test(loops_with_effects_of_some_threads_stay),
         cmocka_unit_test(loops_that_call_functions_for_rare_operands_stay),
