@@ -258,29 +258,49 @@ static bool has(const uint64_t *set, uint32_t r) { return set[r / 64] >> (r % 64
 static void put(uint64_t *set, uint32_t r) { set[r / 64] |= 1ull << (r % 64); }
 static void drop(uint64_t *set, uint32_t r) { set[r / 64] &= ~(1ull << (r % 64)); }
 
+/* Returns whether every thread executes the instruction once. */
+static bool is_for_all(const struct isa_code *code, uint32_t i) {
+    const struct ptx_analysis *analysis = code->analysis;
+    uint32_t wanted = analysis->block_of[i], b = 0;
+    while (b != wanted && b != PTX_NO_BLOCK)
+        b = analysis->block[b].post_dominator;
+    return b == wanted && analysis->block[b].loop_header == PTX_NO_BLOCK;
+}
+
 /* Returns the registers that the instruction uses while it executes, beside its operands: sequences, and functions that
  * ptxas calls for rare operands (kernels of one such instruction). */
-static uint32_t words_inside(const struct ptx_instruction *insn) {
+static uint32_t words_inside(const struct isa_code *code, uint32_t i) {
+    const struct ptx_instruction *insn = isa_source(code, i);
     enum ptx_type type = isa_type(insn);
     bool is_rounded = !ptx_has(insn, PTX_MOD_APPROX) && !ptx_has(insn, PTX_MOD_FULL);
-    bool is_signed = ptx_type_kind(type) == PTX_KIND_S;
+    bool is_signed = ptx_type_kind(type) == PTX_KIND_S, is_long = ptx_type_bits(type) == 64;
     switch (insn->opcode) {
     case PTX_OP_DIV:
+    case PTX_OP_REM:
         if (type == PTX_F64)
-            return 14;
+            return 16;
         if (isa_is_float(insn))
             return is_rounded ? 9 : 0;
-        if (ptx_type_bits(type) == 64)
-            return is_signed ? 13 : 11;
-        return isa_is_constant(&insn->operand[2]) ? 1 : 4;
-    case PTX_OP_REM:
-        if (ptx_type_bits(type) == 64)
-            return is_signed ? 13 : 11;
-        return isa_is_constant(&insn->operand[2]) ? 1 : 4;
+        if (is_long)
+            return is_signed ? 15 : 11;
+        return isa_is_constant(&insn->operand[2]) ? 3 : is_signed ? 6 : 4;
     case PTX_OP_RCP:
-        return type == PTX_F64 ? 8 : is_rounded ? 9 : 0;
+        return type == PTX_F64 ? 6 : is_rounded ? 9 : 0;
     case PTX_OP_SQRT:
-        return type == PTX_F64 ? 14 : is_rounded ? 6 : 0;
+        return type == PTX_F64 ? 12 : is_rounded ? 6 : 0;
+    case PTX_OP_MUL:
+    case PTX_OP_MAD:
+        if (isa_is_float(insn) || ptx_has(insn, PTX_MOD_WIDE) || !isa_is_wide(code, insn))
+            return 0;
+        return ptx_has(insn, PTX_MOD_HI) ? 6 : 2;
+    case PTX_OP_MIN:
+    case PTX_OP_MAX:
+        return type == PTX_F64 ? 4 : 0;
+    case PTX_OP_SHFL: /* its operand stays in use for some time, and code for threads that are apart has its own */
+        return is_for_all(code, i) ? 2 : 4;
+    case PTX_OP_ATOM:
+    case PTX_OP_RED:
+        return !isa_is_joined(code, insn) ? 0 : insn->opcode == PTX_OP_ATOM ? 4 : 2;
     default:
         return 0;
     }
@@ -407,7 +427,7 @@ static struct need find_need(const struct counting *counting) {
         uint16_t late[N_PLACES] = {0};
         for (uint32_t i = block->first; i < block->first + block->count; i++) {
             const struct moment *moment = &counting->moment[i];
-            raise(&most, moment->during, late, words_inside(isa_source(counting->code, i)));
+            raise(&most, moment->during, late, words_inside(counting->code, i));
             for (unsigned p = 0; p < N_PLACES && i >= block->first + LATE; p++)
                 late[p] = (uint16_t)(late[p] - counting->moment[i - LATE].late[p]);
             raise(&most, moment->after, late, 0);
@@ -479,7 +499,7 @@ static uint32_t count(struct counting *counting, uint32_t of_full_sm, uint32_t *
 }
 
 bool isa_count_registers(const struct isa_target *target, struct ptx_function *function) {
-    struct ptx_analysis *analysis = ptx_analyze(function);
+    struct ptx_analysis *analysis = ptx_analyze_flow(function);
     struct isa_code code = isa_code_new(target, analysis);
     isa_fold(&code);
     struct counting counting = start(&code);
@@ -501,7 +521,7 @@ struct isa_peak isa_find_peak(const struct isa_code *code) {
     for (uint32_t i = 0; i < code->n; i++) {
         struct need need = {0};
         const uint16_t none[N_PLACES] = {0};
-        raise(&need, counting.moment[i].during, none, words_inside(isa_source(code, i)));
+        raise(&need, counting.moment[i].during, none, words_inside(code, i));
         raise(&need, counting.moment[i].after, none, 0);
         if (need.tight > most) {
             most = need.tight;

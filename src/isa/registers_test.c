@@ -40,6 +40,31 @@ static void a_division_needs_registers_for_rare_operands(void **state) {
     assert_true(rounded > product);
 }
 
+#define LOAD_WIDE "ld.global.u64 %rd3, [%rd2];\nld.global.u64 %rd4, [%rd2+8];\n"
+#define STORE_WIDE "st.global.u64 [%rd2], %rd5;\n"
+
+/* ptxas: 10, 12 and 16. */
+static void products_of_64_bits_have_parts(void **state) {
+    (void)state;
+    assert_int_equal(count_of(ADDRESS LOAD_WIDE "add.s64 %rd5, %rd3, %rd4;\n" STORE_WIDE), 10);
+    assert_int_equal(count_of(ADDRESS LOAD_WIDE "mul.lo.s64 %rd5, %rd3, %rd4;\n" STORE_WIDE), 12);
+    assert_int_equal(count_of(ADDRESS LOAD_WIDE "mul.hi.u64 %rd5, %rd3, %rd4;\n" STORE_WIDE), 16);
+}
+
+#define EXCHANGES                                                                                                      \
+    "shfl.sync.down.b32 %r3, %r2, 4, 31, -1;\nadd.s32 %r4, %r3, %r2;\nshfl.sync.down.b32 %r5, %r4, 2, 31, -1;\n"       \
+    "add.s32 %r6, %r4, %r5;\n"
+#define MIX "mul.lo.s32 %r7, %r6, %r2;\nxor.b32 %r8, %r7, %r6;\nst.global.u32 [%rd2], %r8;\n"
+
+/* ptxas: 10 and 12. */
+static void exchanges_keep_their_operands(void **state) {
+    (void)state;
+    assert_int_equal(count_of(ADDRESS "ld.global.u32 %r2, [%rd2];\n" EXCHANGES MIX), 10);
+    assert_int_equal(count_of(ADDRESS "ld.global.u32 %r2, [%rd2];\nmov.u32 %r6, %r2;\nsetp.ge.s32 %p1, %r1, %r0;\n"
+                                      "@%p1 bra END;\n" EXCHANGES "END:\n" MIX),
+                     12);
+}
+
 #define SIX_VALUES                                                                                                     \
     "mov.u32 %r2, %ctaid.x;\nmov.u32 %r3, %tid.y;\nmov.u32 %r4, %tid.z;\nmov.u32 %r5, %ctaid.y;\n"                     \
     "mov.u32 %r6, %ctaid.z;\nmov.u32 %r7, %ntid.x;\n"
@@ -73,6 +98,8 @@ int main(void) {
         cmocka_unit_test(stored_values_take_every_second_register),
         cmocka_unit_test(other_values_take_every_register),
         cmocka_unit_test(a_division_needs_registers_for_rare_operands),
+        cmocka_unit_test(products_of_64_bits_have_parts),
+        cmocka_unit_test(exchanges_keep_their_operands),
         cmocka_unit_test(a_parameter_with_another_constant_is_loaded),
         cmocka_unit_test(a_guarded_value_begins_with_its_write),
     };
