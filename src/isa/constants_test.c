@@ -36,11 +36,21 @@ static void one_of_two_constants_is_in_a_register(void **state) {
     FIXTURE_EXPECT(&f, 1, 1, 1); /* before the loop */
 }
 
+static void a_constant_that_an_access_writes_is_in_a_register(void **state) {
+    (void)state;
+    struct fixture f = load("mul.wide.u32 %rd1, %r1, 4;\nadd.s64 %rd2, %rd0, %rd1;\nred.global.add.u32 [%rd2], 1;\n"
+                            "red.global.add.u32 [%rd2+4], 1;\nred.global.add.u32 [%rd2], %r1;\n"
+                            "st.global.u32 [%rd2], 5;\nst.global.u32 [%rd2], 0;\n"
+                            "atom.global.cas.b32 %r2, [%rd2], 0, 1;\n");
+    FIXTURE_EXPECT(&f, 1, 2, 2, 1, 1, 2, 1, 2); /* the last finds 1 in its register */
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_instruction_contains_the_upper_half_of_a_double),
         cmocka_unit_test(a_block_loads_a_constant_once),
         cmocka_unit_test(one_of_two_constants_is_in_a_register),
+        cmocka_unit_test(a_constant_that_an_access_writes_is_in_a_register),
     };
     return cmocka_run_group_tests_name("isa/constants", tests, NULL, NULL);
 }

@@ -55,25 +55,41 @@ static bool is_full_sum(const struct isa_code *code, const struct ptx_instructio
     return false;
 }
 
-/* The address of a variable in constant memory is itself a constant. */
-static bool is_place_of_constant(const struct isa_code *code, const struct ptx_operand *operand) {
+static bool is_shared_use(const struct isa_code *code, const struct ptx_instruction *insn, uint32_t r) {
+    (void)code;
+    return insn->space == PTX_SPACE_SHARED && insn->opcode != PTX_OP_PREFETCH && isa_reads_as_address(insn, r);
+}
+
+static bool is_place_in(const struct isa_code *code, const struct ptx_operand *operand, enum ptx_space space) {
     uint32_t definition = isa_definition(code, operand);
     if (definition == ISA_NONE || isa_source(code, definition)->opcode != PTX_OP_MOV)
         return false;
     const struct ptx_operand *source = &isa_source(code, definition)->operand[1];
-    return source->kind == PTX_OPERAND_VARIABLE && source->variable->space == PTX_SPACE_CONST;
+    return source->kind == PTX_OPERAND_VARIABLE && source->variable->space == space;
 }
 
-/* base + constant goes into the offset of the accesses. */
+/* Returns whether one operand of the sum is the address of a variable in shared memory, and the other differs between
+ * threads. An access to shared memory adds the former, which is in a uniform register, to its address. */
+static bool is_base_and_index(const struct isa_code *code, const struct ptx_instruction *insn) {
+    unsigned base = is_place_in(code, &insn->operand[1], PTX_SPACE_SHARED) ? 1 : 2;
+    const struct ptx_operand *index = &insn->operand[3 - base];
+    return insn->opcode == PTX_OP_ADD && is_place_in(code, &insn->operand[base], PTX_SPACE_SHARED) &&
+           index->kind == PTX_OPERAND_REGISTER && !code->analysis->is_uniform[index->register_id];
+}
+
+/* base + constant goes into the offset of the accesses. The address of a variable in constant memory is a constant. */
 static void fold_offsets(struct isa_code *code) {
     for (uint32_t i = 0; i < code->n; i++) {
         const struct ptx_instruction *insn = isa_source(code, i);
         uint32_t r = isa_result(insn);
         if (is_sum(insn) && !isa_is_float(insn) && r != ISA_NONE && code->n_definitions[r] == 1 &&
             (isa_is_constant(&insn->operand[2]) ||
-             (!is_full_sum(code, insn) &&
-              (is_place_of_constant(code, &insn->operand[1]) || is_place_of_constant(code, &insn->operand[2])))) &&
+             (!is_full_sum(code, insn) && (is_place_in(code, &insn->operand[1], PTX_SPACE_CONST) ||
+                                           is_place_in(code, &insn->operand[2], PTX_SPACE_CONST)))) &&
             all_uses(code, r, is_address_use))
+            code->insn[i].parts = 0;
+        if (is_sum(insn) && r != ISA_NONE && code->n_definitions[r] == 1 && is_base_and_index(code, insn) &&
+            !is_full_sum(code, insn) && all_uses(code, r, is_shared_use))
             code->insn[i].parts = 0;
     }
 }

@@ -39,7 +39,18 @@ static void the_first_address_of_shared_memory_is_computed(void **state) {
     (void)state;
     struct fixture f = fold("mov.u64 %rd1, s;\nadd.s64 %rd3, %rd1, %rd2;\nst.shared.u32 [%rd3], %r1;\n"
                             "mov.u64 %rd4, s;\nst.shared.u32 [%rd4], %r1;\n");
-    FIXTURE_EXPECT(&f, 3, 1, 1, 0, 1);
+    FIXTURE_EXPECT(&f, 3, 0, 1, 0, 1);
+}
+
+static void accesses_to_shared_memory_add_a_uniform_base(void **state) {
+    (void)state;
+    struct fixture f = fold("mov.u32 %r2, s;\nand.b32 %r3, %r1, 1020;\nadd.s32 %r4, %r2, %r3;\n"
+                            "red.shared.add.u32 [%r4], 1;\nst.shared.u32 [%r4+4], %r1;\n");
+    FIXTURE_EXPECT(&f, 3, 1, 0, 1, 1);
+    f = fold("mov.u32 %r2, s;\nshl.b32 %r3, %r1, 2;\nadd.s32 %r4, %r2, %r3;\nred.shared.add.u32 [%r4], 1;\n");
+    FIXTURE_EXPECT(&f, 3, 1, 0, 1); /* or one LEA */
+    f = fold("mov.u32 %r2, s;\nand.b32 %r3, %r1, 1020;\nadd.s32 %r4, %r2, %r3;\nst.shared.u32 [%r4], %r4;\n");
+    FIXTURE_EXPECT(&f, 3, 1, 1, 1); /* the sum is a value too */
 }
 
 static void logic_of_three_inputs_is_one_instruction(void **state) {
@@ -129,6 +140,7 @@ int main(void) {
         cmocka_unit_test(a_wide_product_is_part_of_the_sum),
         cmocka_unit_test(an_offset_is_part_of_the_access),
         cmocka_unit_test(the_first_address_of_shared_memory_is_computed),
+        cmocka_unit_test(accesses_to_shared_memory_add_a_uniform_base),
         cmocka_unit_test(logic_of_three_inputs_is_one_instruction),
         cmocka_unit_test(sums_take_in_one_more_operation),
         cmocka_unit_test(wide_sums_take_in_a_sum_or_a_product),
