@@ -2,10 +2,14 @@
  *
  * The sections of a kernel form strata: sections of one kind whose work is equal within a factor of two. Work is the
  * time that the machine's peaks would allow. A stratum is cut into segments by time: its first section, the next two,
- * the next four... From each segment the same number of sections is drawn, one from each of as many equal parts
- * (selection sampling: Knuth, "The Art of Computer Programming", volume 2, algorithm 3.4.2 S). So everything that a
- * program does for the first time is timed, what it often does is timed again and again, and the number of timed
- * sections grows with the logarithm of the program's length. A stratum with hardly any of the work is timed once. */
+ * the next four... A segment is cut into as many equal parts as it has draws, and of each part one section is drawn, at
+ * random. So everything that a program does for the first time is timed, what it often does is timed again and again,
+ * and the number of timed sections grows with the logarithm of the program's length. A stratum with hardly any of the
+ * work is timed once.
+ *
+ * Where sections deviate from their prediction, a segment gets more draws. The variance of a sum over strata is least
+ * if their draws are in proportion to work and deviation (Neyman's allocation: Cochran, "Sampling Techniques", section
+ * 5.5). Half of a stratum is in its last segment, which gets half of the draws that the stratum needs. */
 #include "gpu/draw.h"
 
 #include <math.h>
@@ -13,28 +17,35 @@
 
 #include "base/memory.h"
 
-enum { FIRST_SEED = 1, SMALL_SHARE = 500 };
+enum { SMALL_SHARE = 500, CERTAIN_SEGMENTS = 2 };
 
 struct stratum {
     const char *kernel;
     enum gpu_section_kind kind;
     int size; /* the exponent of its sections' work */
-    double work;
-    uint32_t segment, n_left, n_parts; /* the current segment, the sections and parts that it still has */
-    uint32_t n_left_in_part, n_wanted; /* of the current part: sections that it still has, and those to draw */
+    double work, deviation;
+    uint32_t number;
+    uint32_t segment, n_left, n_parts;          /* the current segment, the sections and parts that it still has */
+    uint32_t n_part, n_left_in_part, n_skipped; /* of the current part: sections, those still to come, those before the
+                                                   one that is drawn */
+    uint32_t n_wanted;                          /* draws due in this part; more than 1: some were not possible */
 };
 
 struct gpu_draw {
-    uint32_t draws, n_strata;
+    uint32_t draws, n_strata, capacity;
+    double error;
+    struct gpu_deviation (*deviation)(void *user, const char *kernel, enum gpu_section_kind kind);
+    void *user;
     struct stratum *stratum;
     double work; /* of all sections so far */
-    uint64_t seed;
 };
 
-struct gpu_draw *gpu_draw_new(uint32_t draws) {
+struct gpu_draw *gpu_draw_new(uint32_t draws, double error,
+                              struct gpu_deviation (*deviation)(void *user, const char *kernel,
+                                                                enum gpu_section_kind kind),
+                              void *user) {
     struct gpu_draw *draw = base_allocate(1, sizeof *draw);
-    draw->draws = draws;
-    draw->seed = FIRST_SEED;
+    *draw = (struct gpu_draw){.draws = draws, .error = error, .deviation = deviation, .user = user};
     return draw;
 }
 
@@ -44,58 +55,115 @@ void gpu_draw_free(struct gpu_draw *draw) {
     free(draw);
 }
 
-/* The generator splitmix64 by Sebastiano Vigna. Returns a number below n. */
-static uint32_t random_below(uint64_t *seed, uint32_t n) {
-    uint64_t z = *seed += UINT64_C(0x9E3779B97F4A7C15);
+/* The generator splitmix64 by Sebastiano Vigna, as a function of its state. Returns a number below n. */
+static uint32_t random_below(uint64_t state, uint32_t n) {
+    uint64_t z = state * UINT64_C(0x9E3779B97F4A7C15);
     z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
     z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
     return (uint32_t)((z ^ z >> 31) % n);
 }
 
-static void begin_segment(struct gpu_draw *draw, struct stratum *stratum, uint32_t segment) {
+static void begin_segment(struct stratum *stratum, uint32_t segment, uint32_t draws) {
     stratum->segment = segment;
     stratum->n_left = UINT32_C(1) << (segment < 31 ? segment : 31);
-    stratum->n_parts = draw->draws < stratum->n_left ? draw->draws : stratum->n_left;
+    stratum->n_parts = draws < stratum->n_left ? draws : stratum->n_left;
     stratum->n_left_in_part = stratum->n_wanted = 0;
 }
 
-/* Begins the next part, or segment, if the last one is complete. Sections that it could not draw are drawn now. */
-static void advance(struct gpu_draw *draw, struct stratum *stratum) {
-    if (!stratum->n_left)
-        begin_segment(draw, stratum, stratum->segment + 1);
+/* Returns how many sections to draw from the stratum's next segment. */
+static uint32_t draws_for(struct gpu_draw *draw, struct stratum *stratum) {
+    if (!(draw->error > 0) || stratum->segment + 1 < CERTAIN_SEGMENTS)
+        return draw->draws;
+    struct gpu_deviation deviation = draw->deviation(draw->user, stratum->kernel, stratum->kind);
+    if (!(deviation.freedom > 0))
+        return draw->draws;
+    stratum->deviation = deviation.relative;
+    double sum = 0;
+    for (uint32_t i = 0; i < draw->n_strata; i++)
+        sum += draw->stratum[i].work * draw->stratum[i].deviation;
+    double t = 2 + 4 / deviation.freedom; /* roughly Student's, but not as wide where hardly anything is known */
+    double own = stratum->work * stratum->deviation;
+    double n = t * t * own * sum / (2 * draw->error * draw->error * draw->work * draw->work);
+    return n > draw->draws ? (uint32_t)fmin(ceil(n), 1e9) : draw->draws;
+}
+
+/* Begins the next part of the segment if the last one is complete. Sections that it could not draw
+ * are drawn now. */
+static void begin_part(struct stratum *stratum) {
     if (stratum->n_left_in_part)
         return;
-    stratum->n_left_in_part = stratum->n_left / stratum->n_parts--;
+    uint64_t state = ((uint64_t)stratum->number << 32 | stratum->segment << 26) + stratum->n_parts;
+    stratum->n_part = stratum->n_left_in_part = stratum->n_left / stratum->n_parts--;
+    stratum->n_skipped = stratum->segment < CERTAIN_SEGMENTS ? 0 : random_below(state, stratum->n_part);
     stratum->n_wanted++;
 }
 
-static struct stratum *find_stratum(struct gpu_draw *draw, const char *kernel, const struct gpu_section *section) {
+/* Takes the next section of the current part. Returns whether it is drawn. */
+static bool take(const struct gpu_draw *draw, struct stratum *stratum, bool is_possible) {
+    bool is_small = stratum->segment && stratum->work * SMALL_SHARE < draw->work;
+    bool is_due = stratum->n_part - stratum->n_left_in_part >= stratum->n_skipped || stratum->n_wanted > 1;
+    bool is_drawn = is_possible && !is_small && is_due && stratum->n_wanted;
+    stratum->n_left_in_part--;
+    stratum->n_left--;
+    stratum->n_wanted -= is_drawn;
+    return is_drawn;
+}
+
+static struct stratum *find_stratum(const struct gpu_draw *draw, const char *kernel, enum gpu_section_kind kind,
+                                    double work) {
     int size;
-    frexp(section->work, &size);
+    frexp(work, &size);
     for (uint32_t i = 0; i < draw->n_strata; i++) {
         struct stratum *stratum = &draw->stratum[i];
-        if (stratum->kernel == kernel && stratum->kind == section->kind && stratum->size == size)
+        if (stratum->kernel == kernel && stratum->kind == kind && stratum->size == size)
             return stratum;
     }
+    return NULL;
+}
+
+static struct stratum *add_stratum(struct gpu_draw *draw, const char *kernel, const struct gpu_section *section) {
     draw->stratum = base_grow(draw->stratum, draw->n_strata + 1, sizeof *draw->stratum);
-    struct stratum *stratum = &draw->stratum[draw->n_strata++];
-    *stratum = (struct stratum){.kernel = kernel, .kind = section->kind, .size = size};
-    begin_segment(draw, stratum, 0);
+    struct stratum *stratum = &draw->stratum[draw->n_strata];
+    *stratum = (struct stratum){.kernel = kernel, .kind = section->kind, .number = draw->n_strata++};
+    frexp(section->work, &stratum->size);
+    begin_segment(stratum, 0, draw->draws);
     return stratum;
 }
 
 bool gpu_draw_add(struct gpu_draw *draw, const char *kernel, struct gpu_section *section, bool is_possible) {
-    struct stratum *stratum = find_stratum(draw, kernel, section);
-    advance(draw, stratum);
+    struct stratum *stratum = find_stratum(draw, kernel, section->kind, section->work);
+    if (!stratum)
+        stratum = add_stratum(draw, kernel, section);
+    if (!stratum->n_left)
+        begin_segment(stratum, stratum->segment + 1, draws_for(draw, stratum));
+    begin_part(stratum);
     draw->work += section->work;
     stratum->work += section->work;
-    section->stratum = (uint32_t)(stratum - draw->stratum);
+    section->stratum = stratum->number;
     section->segment = stratum->segment;
-    bool is_small = stratum->segment && stratum->work * SMALL_SHARE < draw->work;
-    bool is_chosen = random_below(&draw->seed, stratum->n_left_in_part) < stratum->n_wanted;
-    bool is_drawn = is_possible && !is_small && is_chosen;
-    stratum->n_left_in_part--;
-    stratum->n_left--;
-    stratum->n_wanted -= is_drawn;
+    return take(draw, stratum, is_possible);
+}
+
+void gpu_draw_add_timed(struct gpu_draw *draw, struct gpu_section *section) {
+    struct stratum *stratum = add_stratum(draw, NULL, section);
+    draw->work += section->work;
+    stratum->work = section->work;
+    section->stratum = stratum->number;
+    section->segment = 0;
+}
+
+bool gpu_draw_expects(const struct gpu_draw *draw, const char *kernel, enum gpu_section_kind kind, double work,
+                      uint32_t ahead) {
+    const struct stratum *found = find_stratum(draw, kernel, kind, work);
+    if (!found)
+        return true;
+    struct stratum stratum = *found;
+    bool is_drawn = false;
+    for (uint32_t i = 0; i <= ahead; i++) {
+        if (!stratum.n_left)
+            begin_segment(&stratum, stratum.segment + 1, draw->draws);
+        begin_part(&stratum);
+        is_drawn = take(draw, &stratum, true);
+    }
     return is_drawn;
 }

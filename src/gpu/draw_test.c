@@ -19,7 +19,7 @@ static bool add(struct gpu_draw *draw, const char *name, double work, bool is_po
 static void two_sections_of_each_segment_are_drawn(void **state) {
     (void)state;
     enum { SEGMENTS = 12 };
-    struct gpu_draw *draw = gpu_draw_new(2);
+    struct gpu_draw *draw = gpu_draw_new(2, 0, NULL, NULL);
     struct gpu_section section;
     for (uint32_t k = 0; k < SEGMENTS; k++) {
         uint32_t n_drawn = 0;
@@ -35,7 +35,7 @@ static void two_sections_of_each_segment_are_drawn(void **state) {
 
 static void another_kernel_kind_or_amount_of_work_is_another_stratum(void **state) {
     (void)state;
-    struct gpu_draw *draw = gpu_draw_new(2);
+    struct gpu_draw *draw = gpu_draw_new(2, 0, NULL, NULL);
     struct gpu_section section;
     assert_true(add(draw, kernel, 100, true, &section));
     assert_true(add(draw, "other", 100, true, &section));
@@ -52,7 +52,7 @@ static void another_kernel_kind_or_amount_of_work_is_another_stratum(void **stat
 
 static void one_section_of_each_half_is_drawn(void **state) {
     (void)state;
-    struct gpu_draw *draw = gpu_draw_new(2);
+    struct gpu_draw *draw = gpu_draw_new(2, 0, NULL, NULL);
     struct gpu_section section;
     uint32_t n_drawn[2] = {0};
     for (uint32_t i = 0; i < 127; i++) {
@@ -68,7 +68,7 @@ static void one_section_of_each_half_is_drawn(void **state) {
 /* In the segment of 64, only the last ten can be timed. */
 static void a_section_that_cannot_be_timed_leaves_its_place_to_a_later_one(void **state) {
     (void)state;
-    struct gpu_draw *draw = gpu_draw_new(2);
+    struct gpu_draw *draw = gpu_draw_new(2, 0, NULL, NULL);
     struct gpu_section section;
     uint32_t n_drawn = 0;
     for (uint32_t i = 0; i < 63; i++)
@@ -85,7 +85,7 @@ static void a_section_that_cannot_be_timed_leaves_its_place_to_a_later_one(void 
 
 static void what_has_hardly_any_work_is_timed_once(void **state) {
     (void)state;
-    struct gpu_draw *draw = gpu_draw_new(2);
+    struct gpu_draw *draw = gpu_draw_new(2, 0, NULL, NULL);
     struct gpu_section section;
     uint32_t n_drawn = 0;
     for (uint32_t i = 0; i < 100; i++) {
@@ -101,7 +101,7 @@ static void sections_of_a_segment_are_drawn_alike(void **state) {
     (void)state;
     enum { STRATA = 400, SIZE = 64 };
     uint32_t n_drawn[SIZE] = {0};
-    struct gpu_draw *draw = gpu_draw_new(2);
+    struct gpu_draw *draw = gpu_draw_new(2, 0, NULL, NULL);
     struct gpu_section section;
     static const char names[STRATA];
     for (uint32_t k = 0; k < STRATA; k++)
@@ -115,6 +115,63 @@ static void sections_of_a_segment_are_drawn_alike(void **state) {
     gpu_draw_free(draw);
 }
 
+/* Copies of the process are made for the sections that are expected to be drawn. Two kernels take turns. */
+static void the_draw_knows_what_it_will_draw(void **state) {
+    (void)state;
+    struct gpu_draw *draw = gpu_draw_new(3, 0, NULL, NULL);
+    struct gpu_section section;
+    bool is_expected[2][1000] = {{false}};
+    assert_true(gpu_draw_expects(draw, kernel, GPU_SECTION_WHOLE, 100, 0));
+    for (uint32_t i = 0; i + 5 < 1000; i++)
+        for (uint32_t k = 0; k < 2; k++) {
+            const char *name = k ? "other" : kernel;
+            if (i) {
+                assert_int_equal(gpu_draw_expects(draw, name, GPU_SECTION_WHOLE, 100, 0), is_expected[k][i]);
+                is_expected[k][i + 5] = gpu_draw_expects(draw, name, GPU_SECTION_WHOLE, 100, 5);
+            }
+            bool is_drawn = add(draw, name, 100, true, &section);
+            assert_true(i < 6 || is_drawn == is_expected[k][i]);
+            for (uint32_t n = 1; i < 5 && n <= 5; n++)
+                is_expected[k][i + n] = gpu_draw_expects(draw, name, GPU_SECTION_WHOLE, 100, n - 1);
+        }
+    gpu_draw_free(draw);
+}
+
+static struct gpu_deviation deviation(void *user, const char *name, enum gpu_section_kind kind) {
+    (void)kind;
+    return (struct gpu_deviation){.relative = name == kernel ? *(double *)user : 0, .freedom = 100};
+}
+
+/* A tenth deviates by 20 % from its prediction. To know the sum within 1 %, with t = 2 and half of the draws in the
+ * last segment: 2^2 * 0.1^2 * 0.2^2 / (2 * 0.01^2) = 8. */
+static void more_is_drawn_where_sections_deviate(void **state) {
+    (void)state;
+    double relative = 0.2;
+    struct gpu_draw *draw = gpu_draw_new(2, 0.01, deviation, &relative);
+    struct gpu_section section;
+    uint32_t n_drawn[2] = {0};
+    for (uint32_t i = 0; i < 511; i++) {
+        bool is_drawn = add(draw, kernel, 100, true, &section);
+        n_drawn[0] += is_drawn && section.segment == 8;
+        is_drawn = add(draw, "large", 900, true, &section);
+        n_drawn[1] += is_drawn && section.segment == 8;
+    }
+    assert_in_range(n_drawn[0], 8, 10);
+    assert_int_equal(n_drawn[1], 2);
+    gpu_draw_free(draw);
+}
+
+static void a_section_that_is_timed_already_stands_for_itself(void **state) {
+    (void)state;
+    struct gpu_draw *draw = gpu_draw_new(2, 0, NULL, NULL);
+    struct gpu_section section = {.kind = GPU_SECTION_NEW, .work = 100};
+    gpu_draw_add_timed(draw, &section);
+    assert_int_equal(section.stratum, 0);
+    assert_true(add(draw, kernel, 100, true, &section));
+    assert_int_equal(section.stratum, 1);
+    gpu_draw_free(draw);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_sections_of_each_segment_are_drawn),
@@ -123,6 +180,9 @@ int main(void) {
         cmocka_unit_test(a_section_that_cannot_be_timed_leaves_its_place_to_a_later_one),
         cmocka_unit_test(what_has_hardly_any_work_is_timed_once),
         cmocka_unit_test(sections_of_a_segment_are_drawn_alike),
+        cmocka_unit_test(the_draw_knows_what_it_will_draw),
+        cmocka_unit_test(more_is_drawn_where_sections_deviate),
+        cmocka_unit_test(a_section_that_is_timed_already_stands_for_itself),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

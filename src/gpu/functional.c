@@ -43,6 +43,7 @@ struct resident {
     struct exec_cta *cta;
     struct divergence_stack *stack; /* one per row */
     struct warp *warp;
+    uint32_t warmed_sm; /* whose accesses warm the caches as the block's do */
     bool is_busy;
 };
 
@@ -87,6 +88,7 @@ static void start_block(struct gpu_engine *engine, struct resident *resident, ui
         resident->warp[i] = (struct warp){.n_executed = 0};
         divergence_stack_start(&resident->stack[i], &resident->cta->row[i], 1, grid->program->function[0].first_pc);
     }
+    resident->warmed_sm = engine->warmed ? gpu_sections_sm(engine->gpu->sections, index) : 0;
     resident->is_busy = true;
     engine->counters->blocks++;
     engine->counters->threads += exec_shape_threads(&grid->shape);
@@ -149,7 +151,7 @@ static void watch_for_spinning(struct warp *warp, struct divergence_stack *stack
 }
 
 /* Parameters and constants have their own cache and do not count as memory, as in timed runs. */
-static void count_access(struct gpu_engine *engine, const struct exec_cta *cta, const struct exec_insn *insn,
+static void count_access(struct gpu_engine *engine, const struct resident *resident, const struct exec_insn *insn,
                          uint32_t mask) {
     struct stats_counters *counters = engine->counters;
     const struct exec_context *cx = &engine->cx;
@@ -163,7 +165,7 @@ static void count_access(struct gpu_engine *engine, const struct exec_cta *cta, 
     counters->long_instructions++;
     counters->long_thread_instructions += (uint32_t)__builtin_popcount(lanes);
     if (engine->warmed && space == PTX_SPACE_GLOBAL)
-        gpu_timed_touch(engine->gpu->timed, cx, insn, lanes, cta->block.index, engine->warmed);
+        gpu_timed_touch(engine->gpu->timed, cx, insn, lanes, resident->warmed_sm, engine->warmed);
 }
 
 static void profile_insn(struct exec_profile *profile, const struct exec_row *row, uint32_t pc, uint32_t mask) {
@@ -224,7 +226,7 @@ static bool run_row(struct gpu_engine *engine, struct resident *resident, uint32
             exec_row_insn(cx, row, insn, mask);
             if (insn->kind != EXEC_KIND_LANES) {
                 if (exec_goes_to_memory(insn))
-                    count_access(engine, resident->cta, insn, mask);
+                    count_access(engine, resident, insn, mask);
                 if (cx->fault.kind)
                     break;
                 if (cx->waits) { /* other rows get their turn when the row has looked at the result */

@@ -64,7 +64,8 @@ struct gpu_config {
     uint32_t n_threads;                /* timed: host threads; 0 and 1: one. Never changes a result */
     struct gpu_trace_config trace;     /* timed */
     char checkpoint[4096];             /* a file to which each launch is added (checkpoint.h); empty: none */
-    uint32_t draws;                    /* timed: estimates from this many sections of each segment (draw.h); 0: no */
+    uint32_t draws;                    /* timed: estimates from so many sections of each segment (draw.h); 0: no... */
+    double draw_error;                 /* or from more, to know the cycles within this part of them; 0: no more */
     bool keeps_step;                   /* timed, for tests: no SM runs ahead of the others */
     uint32_t check_every;              /* timed, for tests: ticks of SMs between checks of groups; 0: never */
 };
@@ -163,9 +164,17 @@ struct gpu_warmed {
     uint64_t touched_lines, missed_lines;
 };
 
-/* With draws: a part of a launch that is timed or not, as one. Short launches are one section. Of others the first and
- * the last blocks, and some number of neighbouring blocks between them, are a section each. */
-enum gpu_section_kind { GPU_SECTION_WHOLE, GPU_SECTION_FIRST, GPU_SECTION_MIDDLE, GPU_SECTION_LAST };
+/* With draws: a part of a launch that is timed or not, as one. Short launches are one section; the first launch of a
+ * kernel is always timed, and `counted` is then what the timed run counts. Of others the first and the last blocks, and
+ * some number of neighbouring blocks between them, are a section each. */
+enum gpu_section_kind {
+    GPU_SECTION_WHOLE,
+    GPU_SECTION_NEW, /* the same, of a kernel that has not run before */
+    GPU_SECTION_FIRST,
+    GPU_SECTION_MIDDLE,
+    GPU_SECTION_LAST,
+    GPU_N_SECTION_KINDS
+};
 struct gpu_section {
     uint32_t launch; /* its number, from 0 */
     enum gpu_section_kind kind;
@@ -176,7 +185,10 @@ struct gpu_section {
     uint64_t longest;              /* instructions of its longest row */
     struct stats_counters counted; /* in the functional run */
     struct gpu_warmed warmed;
+    bool has_true_caches;         /* timed, and every launch before it: it found the caches of a full run */
+    double line_cycles;           /* by how much a line that is missed wrongly can delay the launch, roughly */
     struct stats_counters *timed; /* NULL: it was not timed */
+    uint64_t early_cycles[2]; /* timed, in the middle of a launch: if no blocks, or half as many, had run before it */
 };
 
 struct gpu_launch_record {

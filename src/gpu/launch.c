@@ -73,7 +73,6 @@ static struct gpu_occupancy occupancy_of(const struct config_machine *machine, c
 
 bool gpu_begin_launch(struct gpu *gpu, const struct gpu_launch *launch, uint64_t workspace, struct exec_grid *grid,
                       uint32_t *number, struct gpu_error *error) {
-    bool is_timed = gpu->timed && !launch->is_untimed && !gpu->sections;
     struct gpu_launch_record *record = gpu_record_new(gpu);
     if (!record) {
         *error = (struct gpu_error){GPU_OUT_OF_MEMORY, "the host has no memory left"};
@@ -91,17 +90,21 @@ bool gpu_begin_launch(struct gpu *gpu, const struct gpu_launch *launch, uint64_t
         .local_bytes = (program->local_bytes + (exec_needs_stack(program) ? gpu->config.stack_bytes : 0) + 15) & ~15u,
         .grid_id = ++gpu->n_grids,
         .workspace = workspace,
-        .timer_shift = is_timed ? gpu_timed_shift(gpu->timed) : 0,
-        .cycles_per_ns = is_timed ? gpu->config.machine->clock_ghz : 0,
         .n_sms = gpu->config.n_sms,
-        .warp_size = is_timed ? gpu->config.machine->sm.warp_size : EXEC_LANES,
+        .warp_size = EXEC_LANES,
         .warps_per_sm = gpu->config.sm.threads / EXEC_LANES,
         .check = gpu_check_new(gpu),
     };
-    *record = (struct gpu_launch_record){
-        .kernel = gpu_keep_name(gpu, program->name), .shape = launch->shape, .is_timed = is_timed};
+    *record = (struct gpu_launch_record){.kernel = gpu_keep_name(gpu, program->name), .shape = launch->shape};
+    record->is_timed =
+        gpu->timed && !launch->is_untimed && (!gpu->sections || gpu_sections_time(gpu->sections, record->kernel, grid));
+    if (record->is_timed) {
+        grid->timer_shift = gpu_timed_shift(gpu->timed);
+        grid->cycles_per_ns = gpu->config.machine->clock_ghz;
+        grid->warp_size = gpu->config.machine->sm.warp_size;
+    }
     uint32_t n_threads = exec_shape_threads(&grid->shape);
-    if (is_timed || gpu->sections)
+    if (record->is_timed || gpu->sections)
         record->occupancy = occupancy_of(gpu->config.machine, grid);
     if (gpu->config.records_threads || gpu->config.records_lines)
         grid->profile = exec_profile_new(program, n_threads, exec_shape_blocks(&grid->shape) * n_threads,

@@ -1,15 +1,21 @@
 /* Times sections of launches in copies of the process.
  *
- * The program runs once, functionally, and its accesses warm the caches of the timed machine. Where a section begins,
- * the process makes a copy of itself (fork): the copy holds the memory, and the caches, as they are at this point. It
- * waits. The process runs the section functionally, counts its instructions and lines, and then lets the draw (draw.c)
- * decide whether the section is timed. If so, a copy that was made some blocks before the section times it: so many
- * that the machine is as full of long and short blocks when the section begins as it would be in the whole launch.
- * Copies that time run beside the process, at most as many as the run has host threads. What they compute never reaches
- * the program, and the draw does not wait for them, so neither results nor samples depend on the host.
+ * The program runs once, functionally, and its accesses warm the caches of the timed machine. Where a section begins
+ * that will probably be drawn, the process makes a copy of itself (fork): the copy holds the memory, and the caches, as
+ * they are at this point. It waits. The process runs the section functionally, counts its instructions and lines, and
+ * then lets the draw (draw.c) decide whether the section is timed. If so, a copy that was made some blocks before the
+ * section times it: so many that the machine is as full of long and short blocks when the section begins as it would be
+ * in the whole launch. Copies that time run beside the process, at most as many as the run has host threads. What they
+ * compute never reaches the program. The draw waits for their times where a segment begins, whether they are there
+ * already or not, so neither results nor samples depend on the host.
  *
- * A copy costs host time, in proportion to the program's memory. If the sections are too short for it, only some of
- * them get a copy, and the draw chooses among these.
+ * A copy costs host time, in proportion to the program's memory. A section is expected to have as much work as the last
+ * one of its kernel and kind, in proportion to their blocks. If that was wrong the last time, the next section gets a
+ * copy in any case, as long as all these copies take no longer than the program.
+ *
+ * If a launch is one section and will probably be drawn, the roles are exchanged: the process times it, and a copy runs
+ * it functionally and counts. The caches are then those of a full run when the launch ends. The first launch of a
+ * kernel needs no counts, as it stands for itself alone.
  *
  * Left out: the memory of gpu_pages_new(), which copies share with the process; while a program has some, no section is
  * timed. */
@@ -19,6 +25,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,18 +37,21 @@
 #include "gpu/draw.h"
 #include "gpu/engine.h"
 #include "sm/blocks.h"
+#include "stats/fit.h"
 
 enum {
     FEWEST_WAVES = 32,   /* a launch of fewer waves is one section; a wave is as many blocks as the machine holds */
+    NEW_WAVES = 128,     /* the same, if the kernel has not run before: its windows would take as long as the launch */
     SECTION_WAVES = 4,   /* of a section, at least */
-    WARM_WAVES = 4,      /* that a window runs before its section, if all blocks are equally long */
-    MOST_SECTIONS = 128, /* of a launch */
+    WARM_WAVES = 8,      /* that a window runs before its section, if all blocks are equally long */
+    MOST_SECTIONS = 512, /* of a launch */
     MOST_WAITING = 24,   /* copies that wait */
-    FREE_COPIES = 256,   /* are made whatever they cost */
+    FREE_COPIES = 64,    /* are made, where the work was not as expected, whatever they cost */
     COPY_INSTRUCTIONS = 10000, /* a copy takes the host as long as about this many warp instructions, functionally... */
     COPY_PAGES = 2,            /* and one more for so many pages of memory; all copies at most as long as the program */
     PAGE_BYTES = 4096,
     RESULT_CYCLES = 8, /* from an instruction to the next that needs its result, roughly */
+    N_FEATURES = 6,
 };
 
 /* The process tells a copy the number of sections to time, and these follow as struct gpu_measure. 0: the copy ends. If
@@ -54,6 +64,23 @@ struct copy {
     uint32_t n, *section;         /* while it times: those that it measures */
 };
 
+/* What a copy counts in a launch that the process times. */
+struct count {
+    bool is_done;
+    struct stats_counters counters;
+    struct gpu_warmed warmed;
+    uint64_t longest;
+};
+
+/* The last section of a kernel and kind. */
+struct memory {
+    const char *kernel;
+    enum gpu_section_kind kind;
+    double work;
+    uint64_t n_blocks;
+    bool was_expected; /* its work was */
+};
+
 struct gpu_sections {
     struct gpu *gpu;
     struct gpu_draw *draw;
@@ -61,8 +88,11 @@ struct gpu_sections {
     uint32_t n, capacity;
     struct copy waiting[MOST_WAITING], *running;
     uint32_t n_waiting, n_running, most_running;
-    pid_t *ended; /* copies that were not drawn */
-    uint32_t n_ended, n_copies;
+    pid_t *ended;               /* copies that were not drawn */
+    uint32_t n_ended, n_copies; /* n_copies: unexpected ones */
+    struct memory *memory;
+    uint32_t n_memories;
+    bool has_run_functionally;                /* some launch, so caches may differ from those of a full run */
     uint64_t copy_instructions, instructions; /* the cost of all copies, and the functional run's warp instructions */
     struct gpu_error error;                   /* the first of a copy */
     /* Of the launch that runs: */
@@ -72,6 +102,9 @@ struct gpu_sections {
     uint32_t open;            /* the section that the functional engine is in */
     uint32_t next_copy;       /* the section at whose begin the next copy is made */
     uint64_t wave;            /* blocks */
+    bool has_reached_last;    /* the copy for its last section has been made */
+    pid_t counter;            /* the copy that counts, if the process times the launch; 0: none */
+    int count;                /* the socket from which its struct count is read */
     struct stats_counters at; /* its counters when the open section began */
     struct gpu_warmed warmed_at;
     bool is_first_copys[MOST_SECTIONS + 2]; /* the copy from its begin will time this section */
@@ -80,10 +113,12 @@ struct gpu_sections {
         n_ended_blocks; /* sums over its blocks: instructions of the longest row, and their squares */
 };
 
+static struct gpu_deviation deviation_of(void *user, const char *kernel, enum gpu_section_kind kind);
+
 struct gpu_sections *gpu_sections_new(struct gpu *gpu) {
     struct gpu_sections *sections = base_allocate(1, sizeof *sections);
     sections->gpu = gpu;
-    sections->draw = gpu_draw_new(gpu->config.draws);
+    sections->draw = gpu_draw_new(gpu->config.draws, gpu->config.draw_error, deviation_of, sections);
     sections->most_running = gpu->config.n_threads > 1 ? gpu->config.n_threads : 1;
     sections->running = base_allocate(sections->most_running, sizeof *sections->running);
     sections->error.status = GPU_OK;
@@ -125,6 +160,19 @@ static void reap(pid_t pid) {
         ;
 }
 
+/* In the copy: nothing that it prints is seen, and it has no threads. */
+static void become_copy(struct gpu *gpu) {
+    int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (nothing < 0)
+        _exit(1);
+    dup2(nothing, STDOUT_FILENO);
+    dup2(nothing, STDERR_FILENO);
+    gpu->config.n_threads = 1;
+    gpu->config.shows_progress = false;
+    gpu->timed->workers = NULL;
+    gpu->is_copy_of = getppid();
+}
+
 /* In the copy: waits for its order, times sections and ends. */
 static _Noreturn void time_sections(struct gpu_sections *sections, uint64_t first_block, int orders, int answers) {
     struct gpu *gpu = sections->gpu;
@@ -136,20 +184,14 @@ static _Noreturn void time_sections(struct gpu_sections *sections, uint64_t firs
         _exit(0);
     window.measure = base_allocate(window.n_measures, sizeof *window.measure);
     size_t bytes = window.n_measures * sizeof *window.measure;
-    int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    if (!read_all(orders, window.measure, bytes) || nothing < 0)
+    if (!read_all(orders, window.measure, bytes))
         _exit(1);
-    dup2(nothing, STDOUT_FILENO);
-    dup2(nothing, STDERR_FILENO);
+    become_copy(gpu);
     struct exec_grid grid = *sections->grid;
     const struct config_machine *machine = &gpu->timed->machine;
     grid.timer_shift = gpu_timed_shift(gpu->timed);
     grid.cycles_per_ns = machine->clock_ghz;
     grid.warp_size = machine->sm.warp_size;
-    gpu->config.n_threads = 1;
-    gpu->config.shows_progress = false;
-    gpu->timed->workers = NULL;
-    gpu->is_copy_of = getppid();
     struct gpu_launch_record record = {.kernel = sections->kernel->program->name, .is_timed = true};
     bool is_whole = window.measure[0].kind == GPU_SECTION_WHOLE;
     if (!gpu_run_timed(gpu, sections->kernel, &grid, is_whole ? NULL : &window, &record, &error) &&
@@ -160,15 +202,56 @@ static _Noreturn void time_sections(struct gpu_sections *sections, uint64_t firs
     _exit(!write_all(answers, &error, sizeof error) || !write_all(answers, window.measure, bytes));
 }
 
-/* Returns whether a copy may be made now. */
-static bool may_copy(struct gpu_sections *sections, const struct stats_counters *counters) {
-    const struct gpu *gpu = sections->gpu;
-    uint64_t cost = COPY_INSTRUCTIONS + gpu->memory.used / PAGE_BYTES / COPY_PAGES;
+/* In the copy: runs the launch functionally, sends its counts and ends. */
+static _Noreturn void count_launch(struct gpu_sections *sections, int counts) {
+    struct exec_grid grid = *sections->grid;
+    struct gpu_error error = {.status = GPU_OK};
+    struct count count = {.is_done = false};
+    become_copy(sections->gpu);
+    grid.timer_shift = 0;
+    grid.cycles_per_ns = 0;
+    grid.warp_size = EXEC_LANES;
+    count.is_done = gpu_run_functional(sections->gpu, &grid, &count.counters, &count.warmed, &error);
+    count.longest = sections->longest;
+    _exit(!write_all(counts, &count, sizeof count));
+}
+
+static void make_counter(struct gpu_sections *sections) {
+    int counts[2];
+    sections->counter = 0;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, counts) != 0)
+        return;
+    pid_t pid = fork();
+    if (pid == 0) {
+        close(counts[0]);
+        count_launch(sections, counts[1]);
+    }
+    close(counts[1]);
+    if (pid < 0)
+        close(counts[0]);
+    sections->counter = pid > 0 ? pid : 0;
+    sections->count = counts[0];
+}
+
+/* Waits for the copy that counts. Returns false if it could not. */
+static bool collect_count(struct gpu_sections *sections, struct count *count) {
+    if (!sections->counter)
+        return false;
+    bool is_good = read_all(sections->count, count, sizeof *count);
+    close(sections->count);
+    reap(sections->counter);
+    sections->counter = 0;
+    return is_good && count->is_done;
+}
+
+/* Returns whether a copy may be made that is perhaps in vain. */
+static bool may_try(struct gpu_sections *sections, const struct stats_counters *counters) {
+    uint64_t cost = COPY_INSTRUCTIONS + sections->gpu->memory.used / PAGE_BYTES / COPY_PAGES;
     uint64_t all = sections->instructions + counters->warp_instructions;
     bool is_free = sections->n_copies < FREE_COPIES;
-    if (sections->n_waiting == MOST_WAITING || gpu->memory.n_pages ||
-        (!is_free && sections->copy_instructions + cost > all))
+    if (!is_free && sections->copy_instructions + cost > all)
         return false;
+    sections->n_copies++;
     sections->copy_instructions += is_free ? 0 : cost;
     return true;
 }
@@ -176,7 +259,8 @@ static bool may_copy(struct gpu_sections *sections, const struct stats_counters 
 static void make_copy(struct gpu_sections *sections, uint32_t number, uint64_t block,
                       const struct stats_counters *counters) {
     int orders[2], answers[2];
-    if (!may_copy(sections, counters) || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, orders) != 0)
+    if (sections->n_waiting == MOST_WAITING || sections->gpu->memory.n_pages ||
+        socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, orders) != 0)
         return;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, answers) != 0) {
         close(orders[0]);
@@ -196,7 +280,6 @@ static void make_copy(struct gpu_sections *sections, uint32_t number, uint64_t b
         close(answers[0]);
         return;
     }
-    sections->n_copies++;
     sections->waiting[sections->n_waiting++] = (struct copy){.pid = pid,
                                                              .order = orders[1],
                                                              .answer = answers[0],
@@ -205,21 +288,22 @@ static void make_copy(struct gpu_sections *sections, uint32_t number, uint64_t b
                                                              .instructions = counters->thread_instructions};
 }
 
-/* Waits for the oldest copy that runs, and keeps its answer. */
-static void collect_one(struct gpu_sections *sections) {
-    struct copy copy = sections->running[0];
+/* Waits for copy number i of those that run, and keeps its answer. */
+static void collect(struct gpu_sections *sections, uint32_t i) {
+    struct copy copy = sections->running[i];
     struct gpu_measure measure;
     struct gpu_error error;
     sections->n_running--;
-    memmove(sections->running, sections->running + 1, sections->n_running * sizeof *sections->running);
+    memmove(&sections->running[i], &sections->running[i + 1], (sections->n_running - i) * sizeof *sections->running);
     bool is_good = read_all(copy.answer, &error, sizeof error);
-    for (uint32_t i = 0; is_good && error.status == GPU_OK && i < copy.n; i++) {
-        struct gpu_section *section = &sections->section[copy.section[i]];
+    for (uint32_t k = 0; is_good && error.status == GPU_OK && k < copy.n; k++) {
+        struct gpu_section *section = &sections->section[copy.section[k]];
         is_good = read_all(copy.answer, &measure, sizeof measure);
         if (!is_good || section->timed)
             continue;
         section->timed = base_allocate(1, sizeof *section->timed);
         *section->timed = measure.measured;
+        memcpy(section->early_cycles, measure.early_cycles, sizeof section->early_cycles);
     }
     if (!is_good) {
         error.status = GPU_TRAP;
@@ -245,7 +329,7 @@ static void start_copy(struct gpu_sections *sections, uint32_t i, uint32_t first
     struct copy copy = sections->waiting[i];
     remove_waiting(sections, i);
     if (sections->n_running == sections->most_running)
-        collect_one(sections);
+        collect(sections, 0);
     copy.section = base_allocate(n, sizeof *copy.section);
     for (uint32_t k = first; k < first + n; k++)
         if (!is_wanted || is_wanted[k - first])
@@ -274,12 +358,11 @@ static void end_copy(struct gpu_sections *sections, uint32_t i) {
     sections->ended[sections->n_ended++] = copy.pid;
 }
 
-/* Ends copies so that there are enough of any age: more recent ones than old ones. The first of the launch stays. */
-static void thin_out(struct gpu_sections *sections) {
+/* Ends copies that are much older than a section needs. The first of the launch stays. */
+static void thin_out(struct gpu_sections *sections, uint32_t ahead) {
     for (uint32_t i = sections->n_waiting; i-- > 0;) {
-        uint32_t number = sections->waiting[i].made_at - sections->first;
-        uint32_t age = sections->open - sections->waiting[i].made_at, lowest = number & (0u - number);
-        if (number && age > 2 * lowest)
+        const struct copy *copy = &sections->waiting[i];
+        if (copy->block && sections->open - copy->made_at > 2 * ahead + 1)
             end_copy(sections, i);
     }
 }
@@ -294,6 +377,63 @@ static void forget_ended(struct gpu_sections *sections, bool waits) {
             sections->ended[n++] = sections->ended[i];
     }
     sections->n_ended = n;
+}
+
+/* ---- Deviations -------------------------------------------------------------------------------------------------- */
+
+static void features_of(const struct gpu_section *section, double *feature) {
+    feature[0] = 1;
+    feature[1] = (double)section->counted.warp_instructions;
+    feature[2] = (double)section->warmed.touched_lines;
+    feature[3] = (double)section->warmed.missed_lines;
+    feature[4] = (double)section->longest;
+    feature[5] = section->work;
+}
+
+/* Returns whether a section is of this kernel and kind. */
+static bool is_of(const struct gpu_sections *sections, uint32_t number, const char *kernel,
+                  enum gpu_section_kind kind) {
+    const struct gpu_section *section = &sections->section[number];
+    return section->kind == kind && sections->gpu->launch[section->launch].kernel == kernel;
+}
+
+/* How much the cycles of the sections timed so far differ from their prediction: the mean square of the differences
+ * between neighbours of a stratum, as in report/sample.c. Waits for those that are being timed. */
+static struct gpu_deviation deviation_of(void *user, const char *kernel, enum gpu_section_kind kind) {
+    struct gpu_sections *sections = user;
+    for (uint32_t i = sections->n_running; i-- > 0;)
+        for (uint32_t k = 0; k < sections->running[i].n; k++)
+            if (is_of(sections, sections->running[i].section[k], kernel, kind)) {
+                collect(sections, i);
+                break;
+            }
+    struct stats_fit fit = {.n_features = N_FEATURES};
+    double feature[N_FEATURES], squares = 0, freedom = 0;
+    for (uint32_t i = 0; i < sections->n; i++)
+        if (is_of(sections, i, kernel, kind) && sections->section[i].timed) {
+            features_of(&sections->section[i], feature);
+            stats_fit_add(&fit, feature, (double)sections->section[i].timed->cycles);
+        }
+    stats_fit_solve(&fit);
+    for (uint32_t i = 0; i < sections->n; i++) {
+        const struct gpu_section *section = &sections->section[i];
+        if (!is_of(sections, i, kernel, kind) || !section->timed)
+            continue;
+        for (uint32_t k = i; k-- > 0;) { /* the one before it in the stratum */
+            const struct gpu_section *before = &sections->section[k];
+            if (before->stratum != section->stratum || !before->timed)
+                continue;
+            double ratio[2];
+            features_of(section, feature);
+            ratio[0] = (double)section->timed->cycles / stats_fit_predict(&fit, feature);
+            features_of(before, feature);
+            ratio[1] = (double)before->timed->cycles / stats_fit_predict(&fit, feature);
+            squares += (ratio[0] - ratio[1]) * (ratio[0] - ratio[1]) / 2;
+            freedom++;
+            break;
+        }
+    }
+    return (struct gpu_deviation){freedom > 0 ? sqrt(stats_fit_scale(&fit) * squares / freedom) : 0, freedom};
 }
 
 /* ---- Sections ---------------------------------------------------------------------------------------------------- */
@@ -315,16 +455,44 @@ static bool can_be_cut(const struct gpu_timed *timed, const struct exec_grid *gr
            !timed->scheduler->choose_block && !timed->scheduler->blocks;
 }
 
+/* Returns how many blocks the machine holds at once. */
+static uint64_t wave_of(const struct gpu_timed *timed, const struct exec_grid *grid) {
+    const struct config_capacity capacity = config_capacity_of(&timed->machine);
+    const struct config_demand block = sm_block_demand(grid);
+    return (uint64_t)config_occupancy(&capacity, &block, NULL) * timed->machine.sm.count;
+}
+
+static bool is_one_section(const struct gpu_timed *timed, const struct exec_grid *grid, uint64_t fewest_waves) {
+    return exec_shape_blocks(&grid->shape) < fewest_waves * wave_of(timed, grid) || !can_be_cut(timed, grid);
+}
+
+/* Returns the memory of the last section of this kind, or NULL. */
+static struct memory *remember(const struct gpu_sections *sections, const char *kernel, enum gpu_section_kind kind) {
+    for (uint32_t i = 0; i < sections->n_memories; i++)
+        if (sections->memory[i].kernel == kernel && sections->memory[i].kind == kind)
+            return &sections->memory[i];
+    return NULL;
+}
+
+static bool has_run(const struct gpu_sections *sections, const char *kernel) {
+    return remember(sections, kernel, GPU_SECTION_NEW) || remember(sections, kernel, GPU_SECTION_WHOLE) ||
+           remember(sections, kernel, GPU_SECTION_FIRST);
+}
+
+/* Returns the work that a section probably has. */
+static double expected_work(const struct memory *memory, const struct gpu_section *section) {
+    return memory && memory->n_blocks ? memory->work * (double)section->n_blocks / (double)memory->n_blocks : 0;
+}
+
 static void cut(struct gpu_sections *sections, uint32_t launch) {
     const struct gpu_timed *timed = sections->gpu->timed;
     const struct exec_grid *grid = sections->grid;
-    const struct config_capacity capacity = config_capacity_of(&timed->machine);
-    const struct config_demand block = sm_block_demand(grid);
-    uint64_t wave = (uint64_t)config_occupancy(&capacity, &block, NULL) * timed->machine.sm.count;
-    uint64_t n = exec_shape_blocks(&grid->shape), ends = SECTION_WAVES * wave;
+    uint64_t wave = wave_of(timed, grid), n = exec_shape_blocks(&grid->shape), ends = SECTION_WAVES * wave;
+    const struct gpu_launch_record *record = &sections->gpu->launch[launch];
     sections->wave = wave;
-    if (n < FEWEST_WAVES * wave || !can_be_cut(timed, grid)) {
-        add_section(sections, GPU_SECTION_WHOLE, launch, 0, n);
+    if (record->is_timed || is_one_section(timed, grid, FEWEST_WAVES)) {
+        bool is_new = record->is_timed && !has_run(sections, record->kernel);
+        add_section(sections, is_new ? GPU_SECTION_NEW : GPU_SECTION_WHOLE, launch, 0, n);
         return;
     }
     uint64_t waves = (n - 2 * ends) / wave / MOST_SECTIONS + 1;
@@ -335,6 +503,27 @@ static void cut(struct gpu_sections *sections, uint32_t launch) {
     add_section(sections, GPU_SECTION_LAST, launch, at, n - at);
 }
 
+static struct memory *memory_for(struct gpu_sections *sections, const char *kernel, enum gpu_section_kind kind) {
+    struct memory *memory = remember(sections, kernel, kind);
+    if (memory)
+        return memory;
+    sections->memory = base_grow(sections->memory, sections->n_memories + 1, sizeof *sections->memory);
+    memory = &sections->memory[sections->n_memories++];
+    *memory = (struct memory){.kernel = kernel, .kind = kind};
+    return memory;
+}
+
+bool gpu_sections_time(struct gpu_sections *sections, const char *kernel, const struct exec_grid *grid) {
+    const struct gpu *gpu = sections->gpu;
+    if (!has_run(sections, kernel))
+        return is_one_section(gpu->timed, grid, NEW_WAVES);
+    if (!is_one_section(gpu->timed, grid, FEWEST_WAVES) || gpu->memory.n_pages)
+        return false;
+    const struct gpu_section section = {.n_blocks = exec_shape_blocks(&grid->shape)};
+    double work = expected_work(remember(sections, kernel, GPU_SECTION_WHOLE), &section);
+    return gpu_draw_expects(sections->draw, kernel, GPU_SECTION_WHOLE, work, 0);
+}
+
 void gpu_sections_begin(struct gpu_sections *sections, struct gpu_kernel *kernel, const struct exec_grid *grid,
                         uint32_t launch) {
     sections->kernel = kernel;
@@ -343,11 +532,26 @@ void gpu_sections_begin(struct gpu_sections *sections, struct gpu_kernel *kernel
     sections->at = (struct stats_counters){0};
     sections->warmed_at = (struct gpu_warmed){0};
     sections->length = sections->squares = sections->n_ended_blocks = 0;
+    sections->has_reached_last = false;
     memset(sections->is_first_copys, 0, sizeof sections->is_first_copys);
-    gpu_show_remark(sections->gpu->timed, grid, sections->gpu->launch[launch].kernel);
     cut(sections, launch);
     sections->last = sections->n;
     forget_ended(sections, false);
+    if (!sections->gpu->launch[launch].is_timed) {
+        gpu_show_remark(sections->gpu->timed, grid, sections->gpu->launch[launch].kernel);
+        return;
+    }
+    sections->next_copy = sections->last; /* a section that is timed needs none */
+    if (sections->section[sections->first].kind == GPU_SECTION_WHOLE)
+        make_counter(sections);
+}
+
+uint32_t gpu_sections_sm(const struct gpu_sections *sections, uint64_t block) {
+    uint32_t n_sms = sections->gpu->timed->machine.sm.count;
+    if (block < sections->wave)
+        return (uint32_t)(block % n_sms);
+    uint64_t z = (block << 32 | sections->section[sections->first].launch) * UINT64_C(0x9E3779B97F4A7C15);
+    return (uint32_t)((z ^ z >> 32) % n_sms);
 }
 
 uint64_t gpu_sections_next(const struct gpu_sections *sections) {
@@ -361,13 +565,18 @@ void gpu_sections_add_block(struct gpu_sections *sections, uint64_t length) {
     sections->longest = length > sections->longest ? length : sections->longest;
 }
 
-/* Returns the youngest copy that can time the open section, or UINT32_MAX. While a long block runs, many short ones
- * pass, so the more the blocks differ, the more of them must run before the section. The copy from the launch's begin
- * need not be so early, but running from there to a late section takes long; only the last one is worth that. */
+/* Returns how many blocks must run before a section. While a long block runs, many short ones pass, so the more the
+ * blocks differ, the more of them must run. */
+static double warm_blocks(const struct gpu_sections *sections) {
+    double mean = sections->length / sections->n_ended_blocks, squares = sections->squares / sections->n_ended_blocks;
+    return WARM_WAVES * (double)sections->wave * (mean > 0 ? squares / (mean * mean) : 1);
+}
+
+/* Returns the youngest copy that can time the open section, or UINT32_MAX. The copy from the launch's begin need not be
+ * so early, but running from there to a late section takes long; only the last one is worth that. */
 static uint32_t find_copy(const struct gpu_sections *sections) {
     const struct gpu_section *section = &sections->section[sections->open];
-    double mean = sections->length / sections->n_ended_blocks, squares = sections->squares / sections->n_ended_blocks;
-    double warm = WARM_WAVES * (double)sections->wave * (mean > 0 ? squares / (mean * mean) : 1);
+    double warm = warm_blocks(sections);
     bool is_late = (double)section->first_block > 4 * warm && section->kind == GPU_SECTION_MIDDLE;
     uint32_t found = UINT32_MAX;
     for (uint32_t i = 0; i < sections->n_waiting; i++) {
@@ -387,6 +596,29 @@ static double work_of(const struct gpu_section *section, const struct config_mac
     return work + (bytes > 0 ? (double)section->warmed.missed_lines * line_bytes / bytes : 0) + 1;
 }
 
+/* A line from DRAM occupies the bus, or one of the warps on the machine waits for it. */
+static double line_cycles_of(const struct gpu_sections *sections) {
+    const struct config_machine *machine = &sections->gpu->timed->machine;
+    double bytes = machine->dram.channels * machine->dram.bytes_per_cycle, blocks = (double)sections->wave;
+    double line_bytes = machine->l2.cache.is_present ? machine->l2.cache.line_bytes : machine->l1.cache.line_bytes;
+    double n_blocks = (double)exec_shape_blocks(&sections->grid->shape);
+    double warps = (n_blocks < blocks ? n_blocks : blocks) *
+                   ceil((double)exec_shape_threads(&sections->grid->shape) / machine->sm.warp_size);
+    return fmax(bytes > 0 ? line_bytes / bytes : 0, machine->dram.row_conflict_cycles / fmax(warps, 1));
+}
+
+/* Returns whether section `number`, which is `ahead` sections of its kind away, will probably be drawn, or should have
+ * a copy to be on the safe side. */
+static bool deserves_copy(struct gpu_sections *sections, uint32_t number, uint32_t ahead,
+                          const struct stats_counters *counters) {
+    const struct gpu_section *section = &sections->section[number];
+    const char *kernel = sections->gpu->launch[section->launch].kernel;
+    const struct memory *memory = remember(sections, kernel, section->kind);
+    if (!memory || gpu_draw_expects(sections->draw, kernel, section->kind, expected_work(memory, section), ahead))
+        return true;
+    return !memory->was_expected && may_try(sections, counters);
+}
+
 /* Ends the open section, and decides whether it is timed. */
 static void close_section(struct gpu_sections *sections, bool is_done, const struct stats_counters *counters,
                           const struct gpu_warmed *warmed) {
@@ -397,12 +629,23 @@ static void close_section(struct gpu_sections *sections, bool is_done, const str
     section->warmed.touched_lines = warmed->touched_lines - sections->warmed_at.touched_lines;
     section->warmed.missed_lines = warmed->missed_lines - sections->warmed_at.missed_lines;
     section->longest = sections->longest;
+    section->line_cycles = line_cycles_of(sections);
     sections->longest = 0;
     section->work = work_of(section, &sections->gpu->timed->machine);
     section->instructions_before = sections->at.thread_instructions;
+    const char *kernel = sections->gpu->launch[section->launch].kernel;
     uint32_t copy = find_copy(sections);
     bool is_possible = copy != UINT32_MAX && is_done;
-    if (gpu_draw_add(sections->draw, sections->gpu->launch[section->launch].kernel, section, is_possible)) {
+    struct memory *memory = memory_for(sections, kernel, section->kind);
+    int size, expected;
+    frexp(section->work, &size);
+    frexp(expected_work(memory, section), &expected);
+    *memory = (struct memory){kernel, section->kind, section->work, section->n_blocks, size == expected};
+    if (section->kind == GPU_SECTION_NEW) {
+        gpu_draw_add_timed(sections->draw, section);
+    } else if (sections->gpu->launch[section->launch].is_timed) {
+        gpu_draw_add(sections->draw, kernel, section, true);
+    } else if (gpu_draw_add(sections->draw, kernel, section, is_possible)) {
         if (sections->waiting[copy].block)
             start_copy(sections, copy, sections->open, 1, NULL);
         else
@@ -413,14 +656,32 @@ static void close_section(struct gpu_sections *sections, bool is_done, const str
     sections->open++;
 }
 
+/* Returns how many sections later the first one begins that a copy can time which is made where section `number`
+ * begins; 0: a launch of one section. */
+static uint32_t sections_ahead(const struct gpu_sections *sections, uint32_t number) {
+    const struct gpu_section *section = &sections->section[number];
+    if (section->kind == GPU_SECTION_WHOLE || section->kind == GPU_SECTION_NEW)
+        return 0;
+    double ahead = ceil(warm_blocks(sections) / (double)section->n_blocks);
+    return ahead < MOST_SECTIONS ? (uint32_t)ahead : MOST_SECTIONS;
+}
+
 void gpu_sections_reach(struct gpu_sections *sections, uint64_t block, bool is_busy,
                         const struct stats_counters *counters, const struct gpu_warmed *warmed) {
     while (gpu_sections_next(sections) <= block) {
         uint32_t number = sections->next_copy++;
         if (number > sections->first)
             close_section(sections, true, counters, warmed);
-        thin_out(sections);
-        if (!is_busy && sections->section[number].first_block == block)
+        uint32_t ahead = sections_ahead(sections, number);
+        thin_out(sections, ahead);
+        if (is_busy || sections->section[number].first_block != block)
+            continue;
+        bool is_first = number == sections->first, is_wanted = is_first && deserves_copy(sections, number, 0, counters);
+        if (ahead && number + ahead + 1 < sections->last)
+            is_wanted |= deserves_copy(sections, number + ahead, ahead - is_first, counters);
+        else if (ahead && !sections->has_reached_last) /* the last section's copy must be made now */
+            is_wanted |= sections->has_reached_last = deserves_copy(sections, sections->last - 1, 0, counters);
+        if (is_wanted)
             make_copy(sections, number, block, counters);
     }
 }
@@ -437,8 +698,22 @@ static void start_first_copy(struct gpu_sections *sections) {
 
 void gpu_sections_end(struct gpu_sections *sections, bool is_done, const struct stats_counters *counters,
                       const struct gpu_warmed *warmed) {
+    struct gpu_section *section = &sections->section[sections->first];
+    bool is_timed = sections->gpu->launch[section->launch].is_timed;
+    struct count count;
+    if (is_timed && collect_count(sections, &count)) {
+        sections->longest = count.longest;
+        close_section(sections, is_done, &count.counters, &count.warmed);
+    }
     while (sections->open < sections->last)
         close_section(sections, is_done, counters, warmed);
+    section = &sections->section[sections->first];
+    if (is_timed && is_done) {
+        section->timed = base_allocate(1, sizeof *section->timed);
+        *section->timed = *counters;
+        section->has_true_caches = !sections->has_run_functionally;
+    }
+    sections->has_run_functionally |= !is_timed;
     start_first_copy(sections);
     while (sections->n_waiting)
         end_copy(sections, 0);
@@ -452,7 +727,7 @@ const struct gpu_section *gpu_sections(struct gpu *gpu, uint32_t *count, struct 
     if (!sections)
         return NULL;
     while (sections->n_running)
-        collect_one(sections);
+        collect(sections, 0);
     *error = sections->error;
     return sections->section;
 }
@@ -461,11 +736,12 @@ void gpu_sections_free(struct gpu_sections *sections) {
     if (!sections)
         return;
     while (sections->n_running)
-        collect_one(sections);
+        collect(sections, 0);
     forget_ended(sections, true);
     for (uint32_t i = 0; i < sections->n; i++)
         free(sections->section[i].timed);
     gpu_draw_free(sections->draw);
+    free(sections->memory);
     free(sections->section);
     free(sections->running);
     free(sections->ended);

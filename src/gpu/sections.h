@@ -9,9 +9,14 @@ struct gpu_sections;
 struct gpu_sections *gpu_sections_new(struct gpu *gpu);
 void gpu_sections_free(struct gpu_sections *sections);
 
-/* A launch begins, on a timed machine, and will run functionally. */
+/* Returns whether the process must time this launch itself: it is one section, which will probably be drawn. */
+bool gpu_sections_time(struct gpu_sections *sections, const char *kernel, const struct exec_grid *grid);
+/* A launch begins, on a timed machine, and will run functionally unless its record says that it is timed. */
 void gpu_sections_begin(struct gpu_sections *sections, struct gpu_kernel *kernel, const struct exec_grid *grid,
                         uint32_t launch);
+/* Returns the SM that a block probably runs on. The blocks of the first wave start on the SMs in turn, in every launch.
+ * Later ones start where others have ended: on another SM in each launch. */
+uint32_t gpu_sections_sm(const struct gpu_sections *sections, uint64_t block);
 /* Returns the block before which the engine must call gpu_sections_reach(). */
 uint64_t gpu_sections_next(const struct gpu_sections *sections);
 /* All blocks before `block` have started, and have ended if !is_busy. The counters are the launch's so far. */

@@ -38,9 +38,9 @@ struct gpu_window;
 bool gpu_run_timed(struct gpu *gpu, struct gpu_kernel *kernel, const struct exec_grid *grid, struct gpu_window *window,
                    struct gpu_launch_record *record, struct gpu_error *error);
 
-/* warm.c: without time, lets an access of block number `block`, or the code of a kernel, pass through the caches. */
+/* warm.c: without time, lets an access of an SM, or the code of a kernel, pass through the caches. */
 void gpu_timed_touch(struct gpu_timed *timed, const struct exec_context *cx, const struct exec_insn *insn,
-                     uint32_t lanes, uint32_t block, struct gpu_warmed *warmed);
+                     uint32_t lanes, uint32_t sm, struct gpu_warmed *warmed);
 void gpu_timed_touch_code(struct gpu_timed *timed, const struct exec_grid *grid);
 
 /* energy.c: fills the counters energy_* from the others. */

@@ -109,6 +109,11 @@ static void measure_section(const struct gpu_window *window, struct gpu_measure 
         double to = is_last ? (double)all->value[at] : value_at(window, at, end);
         measured->value[at] = to > from ? (uint64_t)((to - from) * scale + 0.5) : 0;
     }
+    for (unsigned i = 0; i < 2; i++) {
+        double early = i * first / 2, cycles = value_at(window, STATS_AT_cycles, early + end - first);
+        cycles -= early > 0 ? value_at(window, STATS_AT_cycles, early) : 0;
+        measure->early_cycles[i] = cycles > 0 ? (uint64_t)(cycles * scale + 0.5) : 0;
+    }
     measured->blocks = measure->counted.blocks;
     measured->threads = measure->counted.threads;
     measured->empty_unused = 0;

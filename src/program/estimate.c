@@ -1,6 +1,7 @@
 /* --estimate: the program runs once, functionally, while copies of its process time a sample of the sections of its
- * launches (gpu/sections.c), and report/sample.c estimates the rest. If the sections deviate too much for the wanted
- * error, the program runs again with a larger sample. */
+ * launches (gpu/sections.c), and report/sample.c estimates the rest. The sample grows while the program runs, where
+ * sections deviate too much for the wanted error. Runs that are compared must time the same sections, so their samples
+ * do not grow. If they deviate too much, all of them run again with larger samples. */
 #include "program/estimate.h"
 
 #include <math.h>
@@ -97,12 +98,15 @@ void program_estimate_once(struct program_job *job, struct base_arena *arena) { 
 
 int program_estimate_all(struct program_jobs *jobs, unsigned n_together, double error, bool is_quiet) {
     uint32_t *draws = BASE_ARENA_ARRAY(jobs->arena, uint32_t, jobs->count);
-    for (unsigned i = 0; i < jobs->count; i++)
+    for (unsigned i = 0; i < jobs->count; i++) {
         jobs->job[i].execution.draws = draws[i] = PROGRAM_ESTIMATE_DRAWS;
+        jobs->job[i].execution.draw_error = n_together > 1 ? 0 : error;
+    }
     int status = execute(jobs, jobs->job, jobs->count, is_quiet);
     for (unsigned i = 0; i < jobs->count && status == COMMAND_DONE; i++)
         estimate(&jobs->job[i], 1, jobs->arena);
-    for (unsigned n_runs = 2; status == COMMAND_DONE && !jobs->interrupt && n_runs <= MOST_RUNS; n_runs++)
+    for (unsigned n_runs = 2; n_together > 1 && status == COMMAND_DONE && !jobs->interrupt && n_runs <= MOST_RUNS;
+         n_runs++)
         if (!run_again(jobs, n_together, error, n_runs, is_quiet, draws, &status))
             break;
     return status;

@@ -13,7 +13,7 @@ enum { PROGRAM_ESTIMATE_DEFAULT = 3000 }; /* 3 %, as options.h counts */
             PROGRAM_ESTIMATE_DEFAULT, 0                                                                                \
     }
 
-/* Sections drawn from each segment in the first run: two are the fewest that show how they deviate. */
+/* Sections drawn from each segment, at least: two are the fewest that show how they deviate. */
 enum { PROGRAM_ESTIMATE_DRAWS = 2 };
 /* Estimates a run that was executed with so many draws; job->status and run.error say if this failed. */
 void program_estimate_once(struct program_job *job, struct base_arena *arena);

@@ -56,6 +56,7 @@ struct program_execution {
     const char *timed_kernels;                      /* a regular expression; NULL: all */
     uint64_t first_timed_launch, last_timed_launch; /* numbers from 1; 0: no bound */
     uint32_t draws;    /* of each segment, for an estimate (gpu/draw.h); 0: every launch is timed */
+    double draw_error; /* more where they deviate, to know the cycles within this part of them; 0: no more */
     bool keeps_going;  /* a program that saw CUDA errors and exits with 0 counts as done */
     bool keeps_errors; /* its standard error is not shown; the run's error contains its first line */
     bool is_apart;     /* see child.h */

@@ -120,7 +120,13 @@ struct report_hot_line {
 };
 
 /* A part of a launch, with --estimate: gpu.h. */
-enum report_section_kind { REPORT_SECTION_WHOLE, REPORT_SECTION_FIRST, REPORT_SECTION_MIDDLE, REPORT_SECTION_LAST };
+enum report_section_kind {
+    REPORT_SECTION_WHOLE,
+    REPORT_SECTION_NEW,
+    REPORT_SECTION_FIRST,
+    REPORT_SECTION_MIDDLE,
+    REPORT_SECTION_LAST
+};
 struct report_section {
     uint32_t launch; /* its index */
     enum report_section_kind kind;
@@ -131,6 +137,9 @@ struct report_section {
     uint64_t longest;                     /* instructions of its longest row */
     struct stats_counters counted;        /* in the functional run */
     struct stats_counters *timed;         /* NULL: it was not timed */
+    bool has_true_caches;                 /* timed, and every launch before it: it found the caches of a full run */
+    double line_cycles;                   /* timed: by how much a line that is missed wrongly can delay the launch */
+    uint64_t early_cycles[2]; /* timed, in the middle of a launch: if no blocks, or half as many, had run before it */
 };
 
 /* How exact the counters of a run are if only some of its sections were timed. */
@@ -138,6 +147,7 @@ struct report_estimate {
     unsigned n_timed, n_sections, n_launches; /* n_timed: sections */
     unsigned n_runs;                          /* of the program */
     double halfwidth[STATS_N_COUNTERS];       /* of the interval that contains a counter in 19 of 20 cases */
+    double doubt;                             /* the part of the cycles by which they may be wrong in any sample */
     double timed_work;                        /* the part of the predicted work that was timed, 0 to 1 */
 };
 

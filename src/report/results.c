@@ -76,6 +76,7 @@ static void read_launches(struct report_run *run, const json_t *array, struct ba
 
 static enum report_section_kind read_kind(const json_t *value) {
     static const char *const kinds[] = {[REPORT_SECTION_WHOLE] = "whole",
+                                        [REPORT_SECTION_NEW] = "new",
                                         [REPORT_SECTION_FIRST] = "first",
                                         [REPORT_SECTION_MIDDLE] = "middle",
                                         [REPORT_SECTION_LAST] = "last"};
@@ -86,10 +87,15 @@ static enum report_section_kind read_kind(const json_t *value) {
     return (enum report_section_kind)i;
 }
 
+static uint64_t number_at(const json_t *array, size_t i) {
+    return (uint64_t)json_integer_value(json_array_get(array, i));
+}
+
 static void read_sections(struct report_run *run, const json_t *array, struct base_arena *arena) {
     run->section = BASE_ARENA_ARRAY(arena, struct report_section, json_array_size(array));
     for (size_t i = 0; i < json_array_size(array); i++) {
         const json_t *object = json_array_get(array, i), *timed = json_object_get(object, "timed");
+        const json_t *early = json_object_get(object, "early_cycles");
         struct report_section *section = &run->section[run->n_sections];
         *section = (struct report_section){
             .launch = (uint32_t)json_integer_value(json_object_get(object, "launch")),
@@ -102,6 +108,9 @@ static void read_sections(struct report_run *run, const json_t *array, struct ba
             .longest = (uint64_t)json_integer_value(json_object_get(object, "longest")),
             .touched_lines = (uint64_t)json_integer_value(json_object_get(object, "touched_lines")),
             .missed_lines = (uint64_t)json_integer_value(json_object_get(object, "missed_lines")),
+            .early_cycles = {number_at(early, 0), number_at(early, 1)},
+            .has_true_caches = json_is_true(json_object_get(object, "true_caches")),
+            .line_cycles = json_number_value(json_object_get(object, "line_cycles")),
             .timed = timed ? BASE_ARENA_NEW(arena, struct stats_counters) : NULL,
         };
         read_counters(&section->counted, json_object_get(object, "counted"));

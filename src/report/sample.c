@@ -7,16 +7,25 @@
  * sections. If the functional run knows the counter, its value there is the prediction. In each segment the timed
  * sections show the ratio of truth and prediction, which corrects the others.
  *
- * The deviations from these ratios give the variance of each sum, and Student's distribution the interval that contains
- * the sum in 19 of 20 cases. Sections are timed with caches that were warmed functionally, in another order than in a
- * full run. No deviation shows this error, so the interval contains an allowance for it. */
+ * The ratios of two timed sections that follow each other in a stratum differ by chance, or because the ratio changes
+ * in time. Half of the mean square of these differences is the variance of one section (Wolter, "Introduction to
+ * Variance Estimation", chapter 8), which is rather too large. From it follows the variance of each sum, and with
+ * Student's distribution the interval that contains the sum in 19 of 20 cases. No difference shows two errors that
+ * all timed sections have, so the interval contains them in addition (doubt_of_family):
+ * - Caches were warmed functionally, in another order than in a full run. In a timed section both orders are known, as
+ *   both run from the same state: the lines that only one of them fetched are those that the order decides. A section
+ *   does not depend on more lines than it finds in the L2.
+ * - A window begins with an empty machine. How fast the machine gets used to its work shows how wrong the cycles still
+ *   are. */
 #include "report/sample.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { N_FEATURES = 5, MOST_GROWTH = 64 };
+#include "stats/fit.h"
+
+enum { N_FEATURES = 6, MOST_GROWTH = 64 };
 
 /* Sections that are estimated together: a segment of a stratum, with those segments of which none was timed. */
 struct group {
@@ -24,7 +33,7 @@ struct group {
     unsigned n, n_timed;
     double x, sx, sy;         /* predictions of all and of the timed ones, values of the timed ones */
     double far;               /* predictions of those that come from strata of which none was timed */
-    double squares, variance; /* of residues relative to the mean prediction; of the sum over the group */
+    double squares, variance; /* of one section's ratio; of the sum over the group */
     double freedom;
 };
 
@@ -39,8 +48,6 @@ struct sample {
     double *x, *y; /* of each section: prediction and value; y only of timed ones */
     double *scale; /* of each family: by how much residues are too small because the prediction was fitted to them */
 };
-
-const double report_sample_allowance = 0.005; /* docs/cuda-programs.md compares it with the errors measured */
 
 static double larger(double a, double b) { return a > b ? a : b; }
 
@@ -156,60 +163,48 @@ static bool make_sample(struct sample *sample, const struct report_run *run, str
 
 /* ---- Predictions ------------------------------------------------------------------------------------------------- */
 
-static double feature(const struct report_section *section, unsigned i) {
-    const double features[N_FEATURES] = {1, (double)section->counted.warp_instructions, (double)section->touched_lines,
-                                         (double)section->missed_lines, (double)section->longest};
-    return features[i];
+static void features_of(const struct report_section *section, double feature[N_FEATURES]) {
+    feature[0] = 1;
+    feature[1] = (double)section->counted.warp_instructions;
+    feature[2] = (double)section->touched_lines;
+    feature[3] = (double)section->missed_lines;
+    feature[4] = (double)section->longest;
+    feature[5] = section->work;
 }
 
-/* Fits, for one family, factors of the features to the counter's values in the timed sections: least squares of the
- * relative deviations, factor by factor, none below 0. Returns how many factors are above 0. */
-static unsigned fit(const struct sample *sample, unsigned at, unsigned family, double factor[N_FEATURES],
-                    unsigned *n_timed) {
-    enum { STEPS = 60 };
-    double product[N_FEATURES][N_FEATURES] = {{0}}, right[N_FEATURES] = {0};
-    *n_timed = 0;
+/* Fits a counter to the counts of one family's timed sections. */
+static struct stats_fit fit(const struct sample *sample, unsigned at, unsigned family) {
+    struct stats_fit fit = {.n_features = N_FEATURES};
+    double feature[N_FEATURES];
     for (unsigned i = 0; i < sample->run->n_sections; i++) {
         const struct report_section *section = &sample->run->section[i];
         if (sample->family[i] != family || sample->is_cold[i] || !section->timed)
             continue;
-        ++*n_timed;
-        double y = (double)section->timed->value[at], weight = 1 / ((y + 1) * (y + 1));
-        for (unsigned a = 0; a < N_FEATURES; a++) {
-            right[a] += weight * feature(section, a) * y;
-            for (unsigned b = 0; b < N_FEATURES; b++)
-                product[a][b] += weight * feature(section, a) * feature(section, b);
-        }
+        features_of(section, feature);
+        stats_fit_add(&fit, feature, (double)section->timed->value[at]);
     }
-    memset(factor, 0, N_FEATURES * sizeof *factor);
-    for (unsigned step = 0; step < STEPS; step++)
-        for (unsigned a = 0; a < N_FEATURES; a++) {
-            double rest = right[a];
-            for (unsigned b = 0; b < N_FEATURES; b++)
-                rest -= b == a ? 0 : product[a][b] * factor[b];
-            factor[a] = product[a][a] > 0 && rest > 0 ? rest / product[a][a] : 0;
-        }
-    unsigned n = 0;
-    for (unsigned a = 0; a < N_FEATURES; a++)
-        n += factor[a] > 0;
-    return n;
+    stats_fit_solve(&fit);
+    return fit;
 }
 
 /* Fills in x, y and scale for counter number `at`. */
 static void predict(struct sample *sample, unsigned at) {
     const struct report_run *run = sample->run;
-    double factor[N_FEATURES];
+    double feature[N_FEATURES];
     bool is_counted = stats_list[at].when == STATS_ALWAYS;
     for (unsigned family = 0; family < sample->n_families; family++) {
-        unsigned n_timed = 0, n = is_counted ? 1 : fit(sample, at, family, factor, &n_timed);
-        sample->scale[family] = n_timed > n ? (double)n_timed / (n_timed - n) : n_timed ? n_timed : 1;
+        struct stats_fit fitted = {0};
+        if (!is_counted)
+            fitted = fit(sample, at, family);
+        sample->scale[family] = stats_fit_scale(&fitted);
         for (unsigned i = 0; i < run->n_sections; i++) {
             const struct report_section *section = &run->section[i];
             if (sample->family[i] != family)
                 continue;
-            sample->x[i] = is_counted ? (double)section->counted.value[at] : n ? 0 : section->work;
-            for (unsigned a = 0; !is_counted && a < N_FEATURES; a++)
-                sample->x[i] += factor[a] * feature(section, a);
+            features_of(section, feature);
+            sample->x[i] = is_counted      ? (double)section->counted.value[at]
+                           : fitted.n_used ? stats_fit_predict(&fitted, feature)
+                                           : section->work;
             sample->y[i] = section->timed ? (double)section->timed->value[at] : 0;
         }
     }
@@ -233,7 +228,7 @@ static void add_up(struct sample *sample) {
     for (unsigned i = 0; i < sample->n_groups; i++) {
         struct group *group = &sample->of[i];
         group->n = group->n_timed = 0;
-        group->x = group->far = group->sx = group->sy = group->squares = 0;
+        group->x = group->far = group->sx = group->sy = 0;
     }
     for (unsigned i = 0; i < sample->run->n_sections; i++) {
         struct group *group = &sample->of[sample->group[i]];
@@ -253,31 +248,71 @@ static double estimate_of(const struct sample *sample, unsigned i) {
     return group->sx > 0 ? group->sy / group->sx * sample->x[i] : 0;
 }
 
-/* The two sections of a segment may be alike by chance. No group deviates less, relative to its mean, than all groups
- * of its family do together, or if these have no two sections in a group, all groups. Sets squares to the variance of
- * one section. */
-static void pool(struct sample *sample) {
-    double all = 0, all_freedom = 0;
-    for (unsigned i = 0; i < sample->n_groups; i++) {
-        all += sample->of[i].n_timed > 1 ? sample->of[i].squares : 0;
-        all_freedom += sample->of[i].n_timed > 1 ? sample->of[i].n_timed - 1 : 0;
+/* Half of the squared differences of neighbours, and their number, of a stratum or several. Of n numbers that vary by
+ * chance, the differences have two thirds of the freedom that their deviations from the mean would have. */
+struct differences {
+    double squares, n, last;
+    unsigned family;
+    bool has_last;
+    double n_timed, n_distinct; /* timed sections, and those whose cycles no earlier one had; of several strata, one
+                                   less for each */
+};
+
+static double variance_of(const struct differences *differences) {
+    return differences->n > 0 ? differences->squares / differences->n : 0;
+}
+
+/* A full run takes each launch from another state of the machine, and even equal launches differ. A copy may find the
+ * state of an earlier copy, so that it only repeats its cycles. Returns whether timed section i does not. */
+static bool is_distinct(const struct report_run *run, unsigned i) {
+    for (unsigned k = 0; k < i; k++)
+        if (run->section[k].timed && run->section[k].stratum == run->section[i].stratum &&
+            run->section[k].timed->cycles == run->section[i].timed->cycles)
+            return false;
+    return true;
+}
+
+/* Finds the differences between the parts of timed sections that follow each other in a stratum. part: of each timed
+ * section, relative to its prediction. Cold sections resemble no other. */
+static void find_differences(const struct sample *sample, const double *part, struct differences *stratum) {
+    for (unsigned i = 0; i < sample->run->n_sections; i++) {
+        struct differences *own = &stratum[sample->run->section[i].stratum];
+        own->family = sample->family[i];
+        if (!is_timed(sample, i) || sample->is_cold[i] || !(sample->x[i] > 0))
+            continue;
+        own->n_timed++;
+        own->n_distinct += is_distinct(sample->run, i);
+        double difference = part[i] - own->last;
+        own->squares += own->has_last ? difference * difference / 2 * sample->scale[own->family] : 0;
+        own->n += own->has_last;
+        own->last = part[i];
+        own->has_last = true;
     }
+}
+
+/* Neighbours may be alike by chance. No stratum deviates less than all strata of its family do together, or if these
+ * have no neighbours, all strata. */
+static void pool(struct sample *sample, const struct differences *stratum, unsigned n_strata) {
     for (unsigned family = 0; family < sample->n_families; family++) {
-        double squares = 0, freedom = 0;
-        for (unsigned i = 0; i < sample->n_groups; i++)
-            if (sample->of[i].family == family && sample->of[i].n_timed > 1) {
-                squares += sample->of[i].squares;
-                freedom += sample->of[i].n_timed - 1;
-            }
-        squares = freedom > 0 ? squares / freedom : all_freedom > 0 ? all / all_freedom : 0;
-        freedom = freedom > 0 ? freedom : all_freedom;
+        struct differences all = {0}, together = {0};
+        for (unsigned i = 0; i < n_strata; i++) {
+            all.squares += stratum[i].squares;
+            all.n += stratum[i].n;
+            together.squares += stratum[i].family == family ? stratum[i].squares : 0;
+            together.n += stratum[i].family == family ? stratum[i].n : 0;
+            all.n_distinct += fmax(stratum[i].n_distinct - 1, 0);
+            together.n_distinct += stratum[i].family == family ? fmax(stratum[i].n_distinct - 1, 0) : 0;
+        }
+        together = together.n > 0 ? together : all;
         for (unsigned i = 0; i < sample->n_groups; i++) {
             struct group *group = &sample->of[i];
             if (group->family != family)
                 continue;
-            double own = group->n_timed > 1 ? group->squares / (group->n_timed - 1) : 0;
-            group->freedom = own > squares ? group->n_timed - 1 : freedom;
-            group->squares = larger(own, squares);
+            const struct differences *own = &stratum[group->stratum];
+            bool is_own = variance_of(own) > variance_of(&together);
+            double n_repeated = own->n_distinct > 0 ? own->n_timed / own->n_distinct : 1;
+            group->squares = (is_own ? variance_of(own) : variance_of(&together)) * n_repeated;
+            group->freedom = fmax(is_own ? own->n_distinct - 1 : together.n_distinct, 1) * 2 / 3;
         }
     }
 }
@@ -299,17 +334,15 @@ static double variance_of_ratios(const struct sample *sample, unsigned family) {
     return n > 1 && mean > 0 ? larger(squares / n - mean * mean, 0) * n / (n - 1) / (mean * mean) : 1;
 }
 
-/* residue: of each timed section, how far it is from its group's ratio. Returns the half width of the interval of the
- * sum over all sections. */
-static double halfwidth_of(struct sample *sample, const double *residue) {
-    for (unsigned i = 0; i < sample->run->n_sections; i++) {
-        struct group *group = &sample->of[sample->group[i]];
-        if (!is_timed(sample, i) || !(group->sx > 0))
-            continue;
-        double part = residue[i] / (group->sx / group->n_timed);
-        group->squares += part * part * sample->scale[sample->family[i]];
-    }
-    pool(sample);
+/* part: of each timed section, its value relative to its prediction. Returns the half width of the interval of the sum
+ * over all sections. */
+static double halfwidth_of(struct sample *sample, const double *part, struct base_arena *arena) {
+    unsigned n_strata = 0;
+    for (unsigned i = 0; i < sample->n_groups; i++)
+        n_strata = sample->of[i].stratum >= n_strata ? sample->of[i].stratum + 1 : n_strata;
+    struct differences *stratum = BASE_ARENA_ARRAY(arena, struct differences, n_strata);
+    find_differences(sample, part, stratum);
+    pool(sample, stratum, n_strata);
     double variance = 0, squares = 0;
     for (unsigned i = 0; i < sample->n_groups; i++) {
         struct group *group = &sample->of[i];
@@ -328,14 +361,15 @@ static double halfwidth_of(struct sample *sample, const double *residue) {
 /* ---- Estimates --------------------------------------------------------------------------------------------------- */
 
 /* Estimates one counter of all launches. Returns the half width of its sum's interval. */
-static double estimate_counter(struct sample *sample, struct report_run *run, unsigned at, double *residue) {
+static double estimate_counter(struct sample *sample, struct report_run *run, unsigned at, double *part,
+                               struct base_arena *arena) {
     predict(sample, at);
     add_up(sample);
     double sum = 0, rounded = 0; /* launches are rounded so that their sum is the rounded sum */
     for (unsigned i = 0; i < run->n_sections; i++) {
         const struct report_section *section = &run->section[i];
         struct report_kernel *launch = &run->launch[section->launch];
-        residue[i] = section->timed ? sample->y[i] - estimate_of(sample, i) : 0;
+        part[i] = section->timed && sample->x[i] > 0 ? sample->y[i] / sample->x[i] : 0;
         if (section->timed) {
             launch->counters.value[at] += section->timed->value[at];
             continue;
@@ -344,7 +378,41 @@ static double estimate_counter(struct sample *sample, struct report_run *run, un
         launch->counters.value[at] += (uint64_t)(floor(sum + 0.5) - rounded);
         rounded = floor(sum + 0.5);
     }
-    return halfwidth_of(sample, residue);
+    return halfwidth_of(sample, part, arena);
+}
+
+/* Returns by how much windows are still wrong, relative to their cycles: `early` are their mean cycles with no blocks
+ * and with half as many blocks before the section. If a machine that begins empty approaches its final speed by the
+ * same factor in equal times, this is the rest of the geometric series (Aitken). */
+static double error_of_windows(const double early[2]) {
+    double first = early[0] - early[1], second = early[1] - 1;
+    if (fabs(second) >= fabs(first))
+        return fabs(second);
+    return fabs(second * second / (first - second));
+}
+
+/* Returns how many cycles the sum over a family may be wrong, for reasons that all its timed sections share. Sections
+ * that found the caches of a full run have no such error. */
+static double doubt_of_family(const struct sample *sample, unsigned family) {
+    double all = 0, cycles = 0, lines = 0, early[2] = {0}, n = 0;
+    for (unsigned i = 0; i < sample->run->n_sections; i++) {
+        const struct report_section *section = &sample->run->section[i];
+        if (sample->family[i] != family || section->has_true_caches)
+            continue;
+        all += section->timed ? sample->y[i] : estimate_of(sample, i);
+        if (!section->timed || !section->timed->cycles)
+            continue;
+        double fetched = (double)section->timed->l2_misses - (double)section->timed->l2_merges;
+        cycles += sample->y[i];
+        double n_found = (double)section->touched_lines - (double)section->missed_lines;
+        lines += section->line_cycles * fmin(fabs(fetched - (double)section->missed_lines), n_found);
+        if (section->kind != REPORT_SECTION_MIDDLE)
+            continue;
+        n++;
+        early[0] += ((double)section->early_cycles[0] / sample->y[i] - early[0]) / n;
+        early[1] += ((double)section->early_cycles[1] / sample->y[i] - early[1]) / n;
+    }
+    return cycles > 0 ? all * (lines / cycles + (n > 0 ? error_of_windows(early) : 0)) : 0;
 }
 
 bool report_sample_estimate(struct report_run *run, unsigned n_runs, struct base_arena *arena) {
@@ -352,28 +420,34 @@ bool report_sample_estimate(struct report_run *run, unsigned n_runs, struct base
     if (!run->n_sections || !make_sample(&sample, run, arena))
         return false;
     struct report_estimate *estimate = BASE_ARENA_NEW(arena, struct report_estimate);
-    double *residue = BASE_ARENA_ARRAY(arena, double, run->n_sections), work = 0, timed_work = 0;
+    double *part = BASE_ARENA_ARRAY(arena, double, run->n_sections), work = 0, timed_work = 0;
     for (unsigned i = 0; i < run->n_launches; i++) {
         run->launch[i].n_untimed = 0;
         run->launch[i].is_estimated = false;
         run->launch[i].counters = (struct stats_counters){0};
     }
-    for (unsigned at = 0; at < STATS_N_COUNTERS; at++)
-        estimate->halfwidth[at] = estimate_counter(&sample, run, at, residue);
+    for (unsigned at = 0; at < STATS_N_COUNTERS; at++) {
+        estimate->halfwidth[at] = estimate_counter(&sample, run, at, part, arena);
+        if (at == STATS_AT_cycles)
+            for (unsigned family = 0; family < sample.n_families; family++)
+                estimate->doubt += doubt_of_family(&sample, family);
+    }
     for (unsigned i = 0; i < run->n_sections; i++) {
         bool was_timed = run->section[i].timed;
         estimate->n_timed += was_timed;
         work += run->section[i].work;
         timed_work += was_timed ? run->section[i].work : 0;
-        run->launch[run->section[i].launch].is_estimated |= !was_timed || run->section[i].kind != REPORT_SECTION_WHOLE;
+        bool is_whole = run->section[i].kind == REPORT_SECTION_WHOLE || run->section[i].kind == REPORT_SECTION_NEW;
+        run->launch[run->section[i].launch].is_estimated |= !was_timed || !is_whole;
     }
     run->total.n_untimed = 0;
     run->total.counters = (struct stats_counters){0};
     for (unsigned i = 0; i < run->n_launches; i++)
         stats_add(&run->total.counters, &run->launch[i].counters);
-    for (unsigned at = 0; at < STATS_N_COUNTERS && run->n_sections > 1; at++)
+    estimate->doubt /= run->total.counters.cycles ? (double)run->total.counters.cycles : 1;
+    for (unsigned at = 0; at < STATS_N_COUNTERS; at++)
         if (stats_list[at].when != STATS_ALWAYS)
-            estimate->halfwidth[at] += report_sample_allowance * (double)run->total.counters.value[at];
+            estimate->halfwidth[at] += estimate->doubt * (double)run->total.counters.value[at];
     estimate->n_sections = run->n_sections;
     estimate->n_launches = run->n_launches;
     estimate->n_runs = n_runs;
@@ -387,7 +461,7 @@ double report_sample_growth(const struct report_run *run, double error) {
     double cycles = (double)run->total.counters.cycles;
     if (!estimate || !(cycles > 0))
         return 1;
-    double ratio = (estimate->halfwidth[STATS_AT_cycles] / cycles - report_sample_allowance) / error;
+    double ratio = (estimate->halfwidth[STATS_AT_cycles] / cycles - estimate->doubt) / error;
     return ratio > 0 ? fmin(ratio * ratio, MOST_GROWTH) : 0;
 }
 
@@ -415,17 +489,15 @@ double report_sample_difference(const struct report_run *a, const struct report_
     struct sample sample_a, sample_b;
     if (!make_sample(&sample_a, a, arena) || !make_sample(&sample_b, b, arena))
         return NAN;
-    double *residue = BASE_ARENA_ARRAY(arena, double, a->n_sections);
+    double *part = BASE_ARENA_ARRAY(arena, double, a->n_sections);
     predict(&sample_a, STATS_AT_cycles);
     predict(&sample_b, STATS_AT_cycles);
-    add_up(&sample_a);
-    add_up(&sample_b);
     for (unsigned i = 0; i < a->n_sections; i++)
-        residue[i] = a->section[i].timed ? (sample_a.y[i] - estimate_of(&sample_a, i)) / cycles_a -
-                                               (sample_b.y[i] - estimate_of(&sample_b, i)) / cycles_b
-                                         : 0;
+        part[i] = a->section[i].timed && sample_a.x[i] > 0
+                      ? (sample_a.y[i] - sample_b.y[i] / cycles_b * cycles_a) / sample_a.x[i]
+                      : 0;
     for (unsigned i = 0; i < a->n_sections; i++)
         sample_a.x[i] /= cycles_a;
     add_up(&sample_a);
-    return halfwidth_of(&sample_a, residue);
+    return halfwidth_of(&sample_a, part, arena);
 }

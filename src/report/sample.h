@@ -6,8 +6,6 @@
 /* Estimates the counters of the launches of `run` from the sections that were timed, and sums them. Sets run->estimate;
  * n_runs: how often the program ran for it. Returns false if no section of some kernel was timed. */
 bool report_sample_estimate(struct report_run *run, unsigned n_runs, struct base_arena *arena);
-/* The part of an interval, relative to the estimate, that no sample makes smaller. */
-extern const double report_sample_allowance;
 /* Returns by which factor more sections must be drawn, so that the rest of the interval of the cycles becomes at most
  * `error` of them on either side; at most 1: the sample is large enough, or contains everything. */
 double report_sample_growth(const struct report_run *run, double error);

@@ -48,7 +48,7 @@ static void free_program(struct program *program) {
 
 /* Draws sections as the driver does; work: the instructions. */
 static void draw(struct program *program, uint32_t draws) {
-    struct gpu_draw *all = gpu_draw_new(draws);
+    struct gpu_draw *all = gpu_draw_new(draws, 0, NULL, NULL);
     program->run.n_sections = program->run.n_launches;
     for (unsigned i = 0; i < program->run.n_sections; i++) {
         struct report_section *section = &program->section[i];
@@ -65,11 +65,7 @@ static void draw(struct program *program, uint32_t draws) {
 static double error_of(const struct program *program) {
     return fabs((double)program->run.total.counters.cycles - program->sum);
 }
-/* Without the allowance. */
-static double halfwidth(const struct program *program) {
-    return program->run.estimate->halfwidth[STATS_AT_cycles] -
-           report_sample_allowance * (double)program->run.total.counters.cycles;
-}
+static double halfwidth(const struct program *program) { return program->run.estimate->halfwidth[STATS_AT_cycles]; }
 
 /* Half of the work is that of another kernel, whose launches take ten times as long. */
 static void kernels_are_estimated_apart(void **state) {
@@ -197,6 +193,71 @@ static void the_difference_of_two_runs_can_be_exact(void **state) {
     free_program(twice);
 }
 
+/* Every other launch takes 1 % longer. If the copies that timed them took one of two numbers of cycles, two have been
+ * measured, however often. */
+static void repeated_cycles_count_once(void **state) {
+    (void)state;
+    static const char step[] = "step";
+    struct program *twice = new_program(), *often = new_program();
+    for (unsigned i = 0; i < 300; i++) {
+        add(twice, step, 5000, i / 2 % 2 ? 100000 : 101000);
+        add(often, step, 5000, (i / 2 % 2 ? 100000 : 101000) + i);
+    }
+    draw(twice, 2);
+    draw(often, 2);
+    assert_int_equal(twice->run.estimate->n_timed, often->run.estimate->n_timed);
+    assert_true(halfwidth(twice) > 4 * halfwidth(often));
+    free_program(twice);
+    free_program(often);
+}
+
+/* Windows take 1.4 times the cycles without blocks before the section, and 1.1 times with half of them. The change from
+ * one to the next falls from 0.3 to 0.1, so 0.1 / 3 + 0.1 / 9... = 0.05 is left. */
+static void windows_that_begin_too_late_make_the_interval_wider(void **state) {
+    (void)state;
+    static const char step[] = "step";
+    struct program *program = new_program();
+    for (unsigned i = 0; i < 200; i++)
+        add(program, step, 5000, 1000);
+    draw(program, 2);
+    assert_true(halfwidth(program) < 1);
+    for (unsigned i = 0; i < 200; i++) {
+        program->section[i].kind = REPORT_SECTION_MIDDLE;
+        program->section[i].early_cycles[0] = 1400;
+        program->section[i].early_cycles[1] = 1100;
+    }
+    assert_true(report_sample_estimate(&program->run, 1, &program->arena));
+    assert_true(halfwidth(program) > 0.045 * program->sum && halfwidth(program) < 0.055 * program->sum);
+    free_program(program);
+}
+
+/* In every launch the timed run fetched ten lines fewer than the functional one, and each may cost two cycles. */
+static void lines_that_the_order_decides_make_the_interval_wider(void **state) {
+    (void)state;
+    static const char step[] = "step";
+    struct program *program = new_program();
+    for (unsigned i = 0; i < 200; i++) {
+        add(program, step, 5000, 1000);
+        program->section[i].line_cycles = 2;
+        program->section[i].missed_lines = 50;
+        program->section[i].touched_lines = 100;
+        program->timed[i].l2_misses = 45;
+        program->timed[i].l2_merges = 5;
+    }
+    draw(program, 2);
+    assert_true(fabs(halfwidth(program) - 0.02 * program->sum) < 1e-6 * program->sum);
+    assert_true(fabs(program->run.estimate->doubt - 0.02) < 1e-6);
+    for (unsigned i = 0; i < 200; i++) /* only five lines were in the L2 */
+        program->section[i].touched_lines = 55;
+    assert_true(report_sample_estimate(&program->run, 1, &program->arena));
+    assert_true(fabs(halfwidth(program) - 0.01 * program->sum) < 1e-6 * program->sum);
+    for (unsigned i = 0; i < 200; i++)
+        program->section[i].has_true_caches = true;
+    assert_true(report_sample_estimate(&program->run, 1, &program->arena));
+    assert_true(halfwidth(program) < 1);
+    free_program(program);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kernels_are_estimated_apart),
@@ -206,6 +267,9 @@ int main(void) {
         cmocka_unit_test(a_kernel_of_which_nothing_was_timed_is_noticed),
         cmocka_unit_test(a_stratum_of_which_nothing_was_timed_makes_the_interval_wide),
         cmocka_unit_test(the_difference_of_two_runs_can_be_exact),
+        cmocka_unit_test(repeated_cycles_count_once),
+        cmocka_unit_test(windows_that_begin_too_late_make_the_interval_wider),
+        cmocka_unit_test(lines_that_the_order_decides_make_the_interval_wider),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

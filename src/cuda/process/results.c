@@ -204,6 +204,7 @@ static json_t *launches(const struct cuda_state *state) {
 /* The sections of --estimate. */
 static json_t *sections(const struct cuda_state *state) {
     static const char *const kinds[] = {[GPU_SECTION_WHOLE] = "whole",
+                                        [GPU_SECTION_NEW] = "new",
                                         [GPU_SECTION_FIRST] = "first",
                                         [GPU_SECTION_MIDDLE] = "middle",
                                         [GPU_SECTION_LAST] = "last"};
@@ -225,6 +226,9 @@ static json_t *sections(const struct cuda_state *state) {
             json_t *timed = json_object();
             add_counters(timed, section[i].timed);
             json_object_set_new(object, "timed", timed);
+            json_object_set_new(object, "early_cycles", numbers(section[i].early_cycles, 2));
+            json_object_set_new(object, "line_cycles", json_real(section[i].line_cycles));
+            json_object_set_new(object, "true_caches", json_boolean(section[i].has_true_caches));
         }
         json_array_append_new(list, object);
     }
