@@ -1877,6 +1877,7 @@ CUresult cuGraphMemsetNodeSetParams(CUgraphNode node, const CUDA_MEMSET_NODE_PAR
 CUresult cuGraphHostNodeGetParams(CUgraphNode node, CUDA_HOST_NODE_PARAMS *parameters);
 CUresult cuGraphHostNodeSetParams(CUgraphNode node, const CUDA_HOST_NODE_PARAMS *parameters);
 CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph *child);
+CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec executable, CUgraphNode node, CUgraph child);
 CUresult cuGraphInstantiate(CUgraphExec *executable, CUgraph graph, unsigned long long flags);
 CUresult cuGraphInstantiateWithParams(CUgraphExec *executable, CUgraph graph,
                                       CUDA_GRAPH_INSTANTIATE_PARAMS *parameters);

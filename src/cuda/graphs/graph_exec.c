@@ -137,6 +137,24 @@ CUresult cuGraphExecUpdate(CUgraphExec executable, CUgraph graph, CUgraphExecUpd
     return CUDA_SUCCESS;
 }
 
+/* The same for the graph of one node. */
+CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec executable, CUgraphNode handle, CUgraph graph) {
+    CUDA_ENTER(call, cuda_enter());
+    const struct CUgraphExec_st *found = cuda_object_find(&call, executable, CUDA_KIND_GRAPH_EXEC);
+    const struct CUgraph_st *source = cuda_object_find(&call, graph, CUDA_KIND_GRAPH);
+    struct CUgraphNode_st *node = found && handle ? cuda_graph_find_clone(found->graph, handle) : NULL, *different;
+    if (!node || node->type != CU_GRAPH_NODE_TYPE_GRAPH || !source ||
+        compare(node->child, source, &different) != CU_GRAPH_EXEC_UPDATE_SUCCESS)
+        return CUDA_ERROR_INVALID_VALUE;
+    struct CUgraph_st *clone = cuda_graph_clone(&call, source);
+    for (size_t i = 0; i < clone->n_nodes; i++)
+        clone->node[i]->original = node->child->node[i]->original;
+    clone->is_child = true;
+    cuda_graph_delete(call.state, node->child);
+    node->child = clone;
+    return CUDA_SUCCESS;
+}
+
 /* ---- Launch ------------------------------------------------------------------------------------------------------ */
 
 static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }

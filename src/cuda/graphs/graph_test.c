@@ -193,6 +193,43 @@ static void a_graph_can_be_part_of_another(void **state) {
     assert_cuda(cuGraphDestroy(whole));
 }
 
+static unsigned first_of(const struct fixture *f) {
+    unsigned value = 0;
+    assert_cuda(cuMemcpyDtoH(&value, f->a, sizeof(value)));
+    return value;
+}
+
+static void the_graph_of_a_node_can_be_replaced_by_one_of_its_shape(void **state) {
+    (void)state;
+    struct fixture f;
+    CUgraphNode node, part, other_part;
+    CUgraph whole, graph, other, empty;
+    CUgraphExec executable;
+    prepare(&f);
+    CUDA_MEMSET_NODE_PARAMS fill = {.dst = f.a, .value = 3, .elementSize = 4, .width = N, .height = 1};
+    assert_cuda(cuGraphCreate(&graph, 0));
+    assert_cuda(cuGraphCreate(&other, 0));
+    assert_cuda(cuGraphCreate(&empty, 0));
+    assert_cuda(cuGraphCreate(&whole, 0));
+    assert_cuda(cuGraphAddMemsetNode(&part, graph, NULL, 0, &fill, NULL));
+    fill.value = 9;
+    assert_cuda(cuGraphAddMemsetNode(&other_part, other, NULL, 0, &fill, NULL));
+    assert_cuda(cuGraphAddChildGraphNode(&node, whole, NULL, 0, graph));
+    assert_cuda(cuGraphInstantiate(&executable, whole, 0));
+    assert_int_equal(cuGraphExecChildGraphNodeSetParams(executable, node, empty), CUDA_ERROR_INVALID_VALUE);
+    assert_int_equal(cuGraphExecChildGraphNodeSetParams(executable, part, other), CUDA_ERROR_INVALID_VALUE);
+    assert_cuda(cuGraphLaunch(executable, NULL));
+    assert_int_equal(first_of(&f), 3);
+    assert_cuda(cuGraphExecChildGraphNodeSetParams(executable, node, other));
+    assert_cuda(cuGraphDestroy(other));
+    assert_cuda(cuGraphLaunch(executable, NULL));
+    assert_int_equal(first_of(&f), 9);
+    assert_cuda(cuGraphExecDestroy(executable));
+    assert_cuda(cuGraphDestroy(whole));
+    assert_cuda(cuGraphDestroy(graph));
+    assert_cuda(cuGraphDestroy(empty));
+}
+
 static void a_captured_stream_records_and_does_nothing(void **state) {
     (void)state;
     struct fixture f;
@@ -498,6 +535,7 @@ int main(void) {
         context_test(a_cycle_cannot_be_instantiated),
         context_test(executables_can_be_changed),
         context_test(a_graph_can_be_part_of_another),
+        context_test(the_graph_of_a_node_can_be_replaced_by_one_of_its_shape),
         context_test(a_captured_stream_records_and_does_nothing),
         context_test(captured_streams_become_branches),
         context_test(a_branch_that_is_not_joined_ends_the_capture_with_an_error),
