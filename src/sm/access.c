@@ -44,6 +44,23 @@ static void count_conflicts(struct sm *sm, uint32_t pc, uint32_t passes, uint32_
         sm_observe_conflicts(sm, pc, passes - least);
 }
 
+/* Counts the n machine instructions of each round after the first, which is a part of the instruction. In each round
+ * one lane of an address succeeds, so m lanes of it take m - 1, m - 2... threads through the next ones. */
+static void count_retries(struct sm *sm, uint32_t mask, uint32_t n_rounds, uint32_t n) {
+    uint32_t n_threads = 0;
+    for (uint32_t left = mask, same; left; left &= ~same) {
+        uint64_t address = sm->cx.address[__builtin_ctz(left)];
+        same = 0;
+        for (uint32_t lane = 0; lane < EXEC_LANES; lane++)
+            same |= (uint32_t)(sm->cx.address[lane] == address) << lane;
+        same &= left;
+        uint32_t m = sm_lanes_in(same);
+        n_threads += m * (m - 1) / 2;
+    }
+    sm->counters.machine_instructions += n_rounds * n;
+    sm->counters.machine_thread_instructions += (uint64_t)n_threads * n;
+}
+
 static void access_shared(struct sm *sm, uint32_t s, uint32_t pc, uint32_t mask, uint64_t cycle) {
     const struct sm_timing *timing = &sm->program->timing[pc];
     const struct exec_insn *insn = &sm->program->exec->code[pc];
@@ -77,8 +94,8 @@ static void access_shared(struct sm *sm, uint32_t s, uint32_t pc, uint32_t mask,
     if (timing->atomic_kind == ISA_ATOMIC_RETRIED) { /* each round, one lane of a bank succeeds */
         extra = (uint64_t)passes * sm->machine->serial_atomics.retry_busy_cycles;
         ready = cycle + (uint64_t)passes * sm->machine->serial_atomics.retry_cycles;
-        if (passes > 1) /* the first round is a part of the instruction */
-            sm->counters.machine_instructions += (passes - 1) * (timing->parts / ISA_PARTS - ISA_AROUND_RETRIES);
+        if (passes > 1)
+            count_retries(sm, mask, passes - 1, timing->parts / ISA_PARTS - ISA_AROUND_RETRIES);
     }
     sm_units_occupy(&sm->units, SM_UNIT_LDST, 0, cycle + extra);
     sm_set_destinations(sm, s, timing, mask, ready);

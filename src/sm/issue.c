@@ -52,6 +52,7 @@ static inline void issue_machine_instructions(struct sm *sm, uint32_t scheduler,
     slot->parts = (uint8_t)(parts % ISA_PARTS);
     sm->turn.is_over = n > 0;
     sm->counters.machine_instructions += n;
+    sm->counters.machine_thread_instructions += (uint64_t)n * sm_lanes_in(slot->group->mask);
     if (n == 0 || timing->is_predicated)
         slot->fetch_ready = cycle + 1;
     if (timing->is_device_fence) {
@@ -77,12 +78,13 @@ static __attribute__((noinline)) void take_slow_path(struct sm *sm, uint32_t sch
                                                      uint32_t mask, uint64_t cycle) {
     enum { INSTRUCTIONS = 12, CYCLES = 112 };
     const uint32_t *bits = divergence_lanes(row, insn->operand[insn->n_dst]);
-    bool is_slow = false;
-    for (uint32_t left = mask; left && !is_slow; left &= left - 1)
-        is_slow = bits[__builtin_ctz(left)] - 0x0d000000u > 0x727fffffu;
-    if (!is_slow)
+    uint32_t n_slow = 0;
+    for (uint32_t left = mask; left; left &= left - 1)
+        n_slow += bits[__builtin_ctz(left)] - 0x0d000000u > 0x727fffffu;
+    if (!n_slow)
         return;
     sm->counters.machine_instructions += INSTRUCTIONS;
+    sm->counters.machine_thread_instructions += INSTRUCTIONS * n_slow;
     sm->schedulers.busy_until[scheduler] += INSTRUCTIONS;
     slot->fetch_ready = (slot->fetch_ready > cycle ? slot->fetch_ready : cycle) + CYCLES;
 }

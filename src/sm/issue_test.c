@@ -235,6 +235,40 @@ static void fences_and_releases_wait_for_earlier_accesses(void **state) {
     assert_int_equal(fixture_cycles(machine, "membar.gl;\nmembar.gl;\nret;", 32), 201);
 }
 
+/* A false guard leaves a thread active. A branch sends it to another path, here of so many instructions that they do
+ * not become predicates. */
+static void threads_of_a_path_are_active(void **state) {
+    (void)state;
+    static const char *const machine[] = {"lowering.target=sm_90", NULL};
+#define FOUR "xor.b32 %r2, %r2, %r1;\nmul.hi.u32 %r2, %r2, %r1;\nxor.b32 %r2, %r2, %r1;\nmul.hi.u32 %r2, %r2, %r1;\n"
+#define IF_BELOW(limit)                                                                                                \
+    "ld.param.u64 %d1, [p];\nmov.u32 %r1, %laneid;\nmov.u32 %r2, 7;\nsetp.ge.u32 %p1, %r1, " limit ";\n"               \
+    "@%p1 bra A;\n" FOUR FOUR FOUR "A:\n@%p1 st.global.u32 [%d1], %r2;\nret;"
+    struct stats_counters all = fixture_run(machine, IF_BELOW("32"), 1, 32);
+    struct stats_counters half = fixture_run(machine, IF_BELOW("16"), 1, 32);
+    struct stats_counters none = fixture_run(machine, IF_BELOW("0"), 1, 32);
+    assert_true(all.machine_instructions > none.machine_instructions + 8);
+    assert_int_equal(half.machine_instructions, all.machine_instructions);
+    assert_int_equal(all.machine_thread_instructions, 32 * all.machine_instructions);
+    assert_int_equal(none.machine_thread_instructions, 32 * none.machine_instructions);
+    assert_int_equal(half.machine_thread_instructions,
+                     32 * half.machine_instructions - 16 * (all.machine_instructions - none.machine_instructions));
+}
+
+/* 31 rounds after the first, with 31, 30... 1 threads: 16 on average. */
+static void threads_that_retry_an_atomic_become_fewer(void **state) {
+    (void)state;
+    static const char *const machine[] = {"lowering.target=sm_90", "serial_atomics.present=true", NULL};
+#define ADD_AT(shift)                                                                                                  \
+    ".shared .b32 s[32];\nmov.u32 %r1, %laneid;\n" shift ";\nmov.u32 %r3, s;\nadd.u32 %r2, %r2, %r3;\n"                \
+    "atom.shared.add.f32 %f1, [%r2], 0f3F800000;\nret;"
+    struct stats_counters apart = fixture_run(machine, ADD_AT("shl.b32 %r2, %r1, 2"), 1, 32);
+    struct stats_counters one = fixture_run(machine, ADD_AT("shr.u32 %r2, %r1, 5"), 1, 32);
+    uint64_t n = one.machine_instructions - apart.machine_instructions;
+    assert_true(n >= 31);
+    assert_int_equal(one.machine_thread_instructions - apart.machine_thread_instructions, 16 * n);
+}
+
 /* 100 nanoseconds become 128, at 2 GHz. */
 static void a_sleep_takes_a_power_of_two_of_nanoseconds(void **state) {
     (void)state;
@@ -265,6 +299,8 @@ int main(void) {
         cmocka_unit_test(a_barrier_frees_everyone_when_the_last_arrives),
         cmocka_unit_test(divergent_paths_run_one_after_the_other),
         cmocka_unit_test(fences_and_releases_wait_for_earlier_accesses),
+        cmocka_unit_test(threads_of_a_path_are_active),
+        cmocka_unit_test(threads_that_retry_an_atomic_become_fewer),
         cmocka_unit_test(a_sleep_takes_a_power_of_two_of_nanoseconds),
         cmocka_unit_test(blocks_wait_for_room),
         cmocka_unit_test(registers_are_no_limit_where_there_are_as_many_as_needed),

@@ -12,7 +12,7 @@
 
 #include "cli/validate/fixture.h"
 
-enum { INSTRUCTIONS, THREADS, ACCESSES, CONFLICTS, LOADED, HITS }; /* the first rows of metrics.def */
+enum { INSTRUCTIONS, THREADS, PREDICATED, ACCESSES, CONFLICTS, LOADED, HITS }; /* the first rows of metrics.def */
 
 static const struct report_peaks peaks = {.l1_line_bytes = 128, .line_bytes = 32, .warps = 64};
 
@@ -39,6 +39,20 @@ static void counts_differ_relative_to_the_larger(void **state) {
     assert_float_equal(cli_metric_difference(INSTRUCTIONS, &measured), 0.5, 1e-12);
     measured.counters.machine_instructions = 0;
     assert_float_equal(cli_metric_difference(INSTRUCTIONS, &measured), -1, 1e-12);
+}
+
+static void active_threads_are_those_of_machine_instructions(void **state) {
+    (void)state;
+    struct cli_recorded real = unknown("a");
+    set(&real, THREADS, 2000, 100);
+    struct cli_measured measured = {.real = &real, .peaks = &peaks};
+    measured.counters.machine_instructions = 10;
+    measured.counters.machine_thread_instructions = 160;
+    measured.counters.warp_instructions = 20;
+    measured.counters.thread_instructions = 80;
+    assert_float_equal(cli_metric_difference(THREADS, &measured), -0.2, 1e-12);
+    set(&real, PREDICATED, 800, 100);
+    assert_float_equal(cli_metric_difference(PREDICATED, &measured), -0.5, 1e-12);
 }
 
 static void sectors_are_parts_of_lines(void **state) {
@@ -121,6 +135,7 @@ static void programs_are_ranked_by_their_difference(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_differ_relative_to_the_larger),
+        cmocka_unit_test(active_threads_are_those_of_machine_instructions),
         cmocka_unit_test(sectors_are_parts_of_lines),
         cmocka_unit_test(shares_differ_by_points),
         cmocka_unit_test(a_value_that_is_unknown_or_zero_on_both_sides_has_no_difference),
