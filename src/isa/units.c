@@ -133,7 +133,8 @@ static void describe(const struct isa_code *code, const struct ptx_instruction *
         insn->atomic = kind_of_atomic(code, source) & 7;
     insn->is_device_fence =
         (source->opcode == PTX_OP_MEMBAR || source->opcode == PTX_OP_FENCE) && !ptx_has(source, PTX_MOD_CTA_MODE);
-    insn->has_slow_path = source->opcode == PTX_OP_SQRT && is_sequence(source) && isa_type(source) == PTX_F32;
+    insn->has_slow_path = (source->opcode == PTX_OP_SQRT || source->opcode == PTX_OP_DIV) &&
+                          isa_has_rare_path(source) && isa_type(source) == PTX_F32;
 }
 
 void isa_choose_units(struct isa_code *code) {

@@ -13,6 +13,16 @@ static void expect_unit(const struct isa_insn *insn, enum isa_unit unit, enum is
     assert_int_equal(insn->passes, passes);
 }
 
+static void rounded_roots_and_divisions_have_a_slow_path(void **state) {
+    (void)state;
+    struct fixture f = choose("div.rn.f32 %f1, %f2, %f3;\nsqrt.rn.f32 %f4, %f1;\ndiv.full.f32 %f2, %f1, %f3;\n"
+                              "div.approx.f32 %f2, %f1, %f3;\nsqrt.approx.f32 %f2, %f1;\ndiv.s32 %r2, %r1, %r0;\n"
+                              "div.rn.f64 %d1, %d2, %d3;\n");
+    for (unsigned k = 0; k < 7; k++)
+        assert_int_equal(fixture_at(&f, k)->has_slow_path, k < 2);
+    fixture_free(&f);
+}
+
 static void special_functions_and_double_precision_have_their_units(void **state) {
     (void)state;
     struct fixture f = choose("ex2.approx.f32 %f1, %f2;\ndiv.s32 %r2, %r1, %r0;\nsqrt.rn.f32 %f3, %f1;\n"
@@ -84,6 +94,7 @@ static void fences_for_the_device_are_marked(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rounded_roots_and_divisions_have_a_slow_path),
         cmocka_unit_test(special_functions_and_double_precision_have_their_units),
         cmocka_unit_test(long_products_take_two_passes),
         cmocka_unit_test(some_instructions_take_another_way),

@@ -70,23 +70,34 @@ static inline void issue_machine_instructions(struct sm *sm, uint32_t scheduler,
     }
 }
 
-/* A square root of a number that is negative, zero, tiny, infinite or NaN calls a function. Code of ptxas 13.0 decides
- * by integer arithmetic: it calls the function if the number's bits minus 0x0d000000 are above 0x727fffff.
- * bench/hardware: op_sqrt_f32, where one lane has zero. */
+/* Returns whether the bits are those of zero, of a denormal or infinite number, or of NaN. */
+static bool is_special(uint32_t bits) { return (((bits >> 23) + 1) & 0xff) < 2; }
+
+/* A rare operand makes a square root or a division call a function. Code of ptxas 13.0 decides on square roots by
+ * integer arithmetic: it calls the function if the number's bits minus 0x0d000000 are above 0x727fffff, so if the
+ * number is negative, zero, tiny, infinite or NaN. Divisions call theirs if an operand is special, and also if their
+ * exponents are extreme, which is left out. Its length is that for a dividend of zero. bench/hardware: op_sqrt_f32 and
+ * op_div_f32, where one lane has zero. */
 static __attribute__((noinline)) void take_slow_path(struct sm *sm, uint32_t scheduler, struct sm_slot *slot,
                                                      const struct exec_row *row, const struct exec_insn *insn,
                                                      uint32_t mask, uint64_t cycle) {
-    enum { INSTRUCTIONS = 12, CYCLES = 112 };
+    enum { ROOT_INSTRUCTIONS = 12, ROOT_CYCLES = 112, DIVISION_INSTRUCTIONS = 34, DIVISION_CYCLES = 261 };
+    bool divides = insn->opcode == PTX_OP_DIV;
     const uint32_t *bits = divergence_lanes(row, insn->operand[insn->n_dst]);
-    uint32_t n_slow = 0;
-    for (uint32_t left = mask; left; left &= left - 1)
-        n_slow += bits[__builtin_ctz(left)] - 0x0d000000u > 0x727fffffu;
+    const uint32_t *divisor = divides ? divergence_lanes(row, insn->operand[insn->n_dst + 1]) : NULL;
+    uint32_t n_slow = 0, n = divides ? DIVISION_INSTRUCTIONS : ROOT_INSTRUCTIONS;
+    for (uint32_t left = mask; left; left &= left - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(left);
+        n_slow +=
+            divides ? is_special(bits[lane]) || is_special(divisor[lane]) : bits[lane] - 0x0d000000u > 0x727fffffu;
+    }
     if (!n_slow)
         return;
-    sm->counters.machine_instructions += INSTRUCTIONS;
-    sm->counters.machine_thread_instructions += INSTRUCTIONS * n_slow;
-    sm->schedulers.busy_until[scheduler] += INSTRUCTIONS;
-    slot->fetch_ready = (slot->fetch_ready > cycle ? slot->fetch_ready : cycle) + CYCLES;
+    sm->counters.machine_instructions += n;
+    sm->counters.machine_thread_instructions += n * n_slow;
+    sm->schedulers.busy_until[scheduler] += n;
+    slot->fetch_ready =
+        (slot->fetch_ready > cycle ? slot->fetch_ready : cycle) + (divides ? DIVISION_CYCLES : ROOT_CYCLES);
 }
 
 /* A group that leaves some of its threads behind, at a branch or at the end of a path, fetches at another address. */

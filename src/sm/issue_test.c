@@ -255,6 +255,20 @@ static void threads_of_a_path_are_active(void **state) {
                      32 * half.machine_instructions - 16 * (all.machine_instructions - none.machine_instructions));
 }
 
+/* The divisions by 1 of lanes 0 to 15, whose dividend is zero, call a function. */
+static void threads_that_divide_zero_call_a_function(void **state) {
+    (void)state;
+    static const char *const machine[] = {"lowering.target=sm_90", NULL};
+#define DIVIDE(dividend)                                                                                               \
+    "mov.u32 %r1, %laneid;\n" dividend ";\ncvt.rn.f32.u32 %f1, %r1;\nmov.f32 %f2, 0f3F800000;\n"                       \
+    "div.rn.f32 %f1, %f1, %f2;\nret;"
+    struct stats_counters none = fixture_run(machine, DIVIDE("or.b32 %r1, %r1, 16"), 1, 32);
+    struct stats_counters half = fixture_run(machine, DIVIDE("shr.u32 %r1, %r1, 4"), 1, 32);
+    assert_int_equal(half.machine_instructions, none.machine_instructions + 34);
+    assert_int_equal(half.machine_thread_instructions, none.machine_thread_instructions + 34 * 16);
+    assert_in_range(half.cycles, none.cycles + 255, none.cycles + 265);
+}
+
 /* 31 rounds after the first, with 31, 30... 1 threads: 16 on average. */
 static void threads_that_retry_an_atomic_become_fewer(void **state) {
     (void)state;
@@ -300,6 +314,7 @@ int main(void) {
         cmocka_unit_test(divergent_paths_run_one_after_the_other),
         cmocka_unit_test(fences_and_releases_wait_for_earlier_accesses),
         cmocka_unit_test(threads_of_a_path_are_active),
+        cmocka_unit_test(threads_that_divide_zero_call_a_function),
         cmocka_unit_test(threads_that_retry_an_atomic_become_fewer),
         cmocka_unit_test(a_sleep_takes_a_power_of_two_of_nanoseconds),
         cmocka_unit_test(blocks_wait_for_room),
