@@ -149,26 +149,6 @@ static void a_timed_launch_of_an_estimate_takes_as_long_as_in_a_full_run(void **
     }
 }
 
-/* Blocks after the first wave run on other SMs in each launch, so launch after launch more lines have a copy in both
- * halves of the chip. The sixth launch reads lines that the second and
- * the fourth have read. */
-static void an_estimate_warms_both_halves_of_the_chip(void **state) {
-    (void)state;
-    const char *run = "run pagerank --size medium --no-check --threads-per-block 32 -m h200 --set sm.count=16";
-    struct outcome full = heddle("%s --json -", run), outcome = heddle("%s --estimate --json -", run);
-    json_t *all = json_output(&full), *some = json_output(&outcome);
-    double cycles[2];
-    for (unsigned k = 0; k < 2; k++) {
-        const json_t *launch = json_array_get(json_object_get(k ? some : all, "kernels"), 5);
-        cycles[k] = (double)json_integer_value(json_object_get(launch, "cycles"));
-    }
-    assert_true(fabs(cycles[1] / cycles[0] - 1) < 0.04);
-    json_decref(all);
-    json_decref(some);
-    outcome_free(&full);
-    outcome_free(&outcome);
-}
-
 static void an_estimate_is_the_same_every_time_and_says_how_exact_it_is(void **state) {
     (void)state;
     struct outcome first = heddle("run sc --estimate"), second = heddle("run sc --estimate --threads 3");
@@ -341,7 +321,6 @@ int main(void) {
         cmocka_unit_test(a_sample_of_launches_estimates_all),
         cmocka_unit_test(a_long_launch_is_estimated_from_some_of_its_blocks),
         cmocka_unit_test(a_timed_launch_of_an_estimate_takes_as_long_as_in_a_full_run),
-        cmocka_unit_test(an_estimate_warms_both_halves_of_the_chip),
         cmocka_unit_test(an_estimate_is_the_same_every_time_and_says_how_exact_it_is),
         cmocka_unit_test(a_wrong_choice_is_explained),
         cmocka_unit_test(a_choice_of_no_launch_is_an_error_with_the_kernels_there_are),
