@@ -58,8 +58,8 @@ def binary(op, a, b):
 STRENGTH = [["||"], ["&&"], ["|"], ["^"], ["&"], ["==", "!="], ["<", ">", "<=", ">="], ["<<", ">>"], ["+", "-"], ["*", "/", "%"]]
 
 
-def integer(random, depth=3, lowest=0):
-    """An integer constant expression of at least this strength of operators: text, 64 bits, whether it is unsigned."""
+def integer(random, depth=3, lowest=-1):
+    """An integer constant expression of at least this strength of operators, -1 for "? :": text, 64 bits, whether it is unsigned."""
     kind = random.random()
     if depth == 0 or kind < 0.2:
         return literal(random) if random.random() < 0.9 else ("WARP_SZ", 32, False)
@@ -76,13 +76,13 @@ def integer(random, depth=3, lowest=0):
         if op == "!":
             return "!" + text, int(value == 0), False
         return op + " " * (text[0] == op) + text, {"+": value, "-": -value & MASK, "~": ~value & MASK}[op], is_unsigned
-    if kind < 0.65 and lowest == 0:
+    if kind < 0.65 and lowest < 0:
         condition, yes, no = integer(random, depth - 1, 1), integer(random, depth - 1, 1), integer(random, depth - 1)
         chosen = yes if condition[1] else no
         return "%s ? %s : %s" % (condition[0], yes[0], no[0]), chosen[1], chosen[2]
     if lowest >= len(STRENGTH):
         return integer(random, 0)
-    strength = random.randrange(lowest, len(STRENGTH))
+    strength = random.randrange(max(lowest, 0), len(STRENGTH))
     op = random.choice(STRENGTH[strength])
     left, right = integer(random, depth - 1, strength), integer(random, depth - 1, strength + 1)
     if op in ("<<", ">>"):
