@@ -40,7 +40,7 @@ static void kernels_that_fit_run_together(void **state) {
     expect_ratio(measure("-m h200", 1, 2), 1);
     expect_ratio(measure("-m h200", 132, 2), 1);
     /* One kernel takes all places, so the second one's blocks start when the first one's end. */
-    struct times full = measure("-m h200 -s lrr", 132 * 8, 2);
+    struct times full = measure("-m h200 --set sm.count=16 -s lrr", 16 * 8, 2);
     assert_true(full.all - full.one > 0.98 * full.kernel && full.all - full.one < 1.1 * full.kernel);
 }
 
@@ -80,13 +80,13 @@ static void read_kernels(const char *options, unsigned blocks, struct kernel_tim
 static void under_gto_the_first_of_two_kernels_is_not_slowed_down(void **state) {
     (void)state;
     struct kernel_times kernel[3]; /* one alone, then two */
-    read_kernels("-m h200 -s gto", 132 * 8, kernel, 3);
+    read_kernels("-m h200 --set sm.count=16 -s gto", 16 * 8, kernel, 3);
     long long alone = kernel[0].end - kernel[0].first, first = kernel[1].end - kernel[1].first;
     long long both = kernel[2].end - kernel[1].first;
     assert_int_equal(kernel[1].first, kernel[2].first);
     assert_in_range(first, alone - alone / 1000, alone + alone / 1000);
     assert_in_range(both, alone + alone / 2, 2 * alone - alone / 10);
-    read_kernels("-m h200 -s lrr", 132 * 8, kernel, 3); /* all warps issue in turn, and end together */
+    read_kernels("-m h200 --set sm.count=16 -s lrr", 16 * 8, kernel, 3); /* all warps issue in turn, and end together */
     alone = kernel[0].end - kernel[0].first;
     both = kernel[2].end - kernel[1].first;
     assert_in_range(both, 2 * alone - alone / 4, 2 * alone);
