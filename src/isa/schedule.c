@@ -401,7 +401,8 @@ static uint32_t choose_sparingly(struct ordering *ordering, const bool *is_taken
 }
 
 /* Takes the first early instruction that waits for no other, if there are registers for it. Otherwise takes, among the
- * next ones, the first whose operands are ready, or will be ready first. */
+ * next ones, the first whose operands are ready, or will be ready first. Loads stay in their order then: a later one
+ * would take the registers that earlier ones need to reach their uses. */
 static uint32_t choose(struct ordering *ordering, const bool *is_taken, uint32_t *next_early, uint32_t *next_any,
                        uint32_t now) {
     enum { WINDOW = 48 };
@@ -415,11 +416,17 @@ static uint32_t choose(struct ordering *ordering, const bool *is_taken, uint32_t
     if (ordering->pressure >= ordering->limit)
         return choose_sparingly(ordering, is_taken, *next_any);
     uint32_t chosen = ISA_NONE, n_seen = 0;
+    bool is_load_left = false;
     for (uint32_t i = *next_any; i < ordering->count && (n_seen < WINDOW || chosen == ISA_NONE); i++) {
         if (is_taken[i])
             continue;
         n_seen++;
-        if (ordering->n_before[i])
+        bool overtakes = false;
+        if (is_slow_load(&ordering->function->instruction[ordering->first + i])) {
+            overtakes = is_load_left;
+            is_load_left = true;
+        }
+        if (ordering->n_before[i] || overtakes)
             continue;
         if (ordering->ready[i] <= now)
             return i;

@@ -119,6 +119,31 @@ static void a_register_keeps_its_writers_and_readers_in_order(void **state) {
                         "0 1 2 3");
 }
 
+/* A product of matrices, unrolled 14 times: a row's address is known, a column's moves on. ptxas 13.0 keeps the loads
+ * in this order, although those of the row could all come first, and takes 32 registers. */
+static void loads_stay_in_order_when_registers_are_few(void **state) {
+    (void)state;
+    char body[4096] = ".reg .b64 %a<16>;\n";
+    for (unsigned k = 0; k < 14; k++)
+        snprintf(body + strlen(body), sizeof body - strlen(body),
+                 "add.s64 %%a%u, %%a%u, %%rd2;\nld.global.f32 %%f%u, [%%a%u];\nld.global.f32 %%f%u, [%%rd0+%u];\n"
+                 "fma.rn.f32 %%f0, %%f%u, %%f%u, %%f0;\n",
+                 k + 1, k, 2 * k + 1, k + 1, 2 * k + 2, 4 * k, 2 * k + 1, 2 * k + 2);
+    for (unsigned r = 1; r < 13; r++)
+        snprintf(body + strlen(body), sizeof body - strlen(body), "add.u32 %%r%u, %%r%u, %u;\n", r, r - 1, r);
+    strcat(body, "st.global.v4.u32 [%rd3], {%r1, %r2, %r3, %r4};\nst.global.v4.u32 [%rd3], {%r5, %r6, %r7, %r8};\n"
+                 "st.global.v4.u32 [%rd3], {%r9, %r10, %r11, %r12};\nst.global.f32 [%rd3+16], %f0;\nret;\n");
+    const char *lines = order(body);
+    unsigned line, last = 0, n_loads = 0;
+    for (int length; sscanf(lines, "%u%n", &line, &length) == 1; lines += length)
+        if ((line % 4 == 2 || line % 4 == 3) && line <= 56) { /* a load */
+            assert_true(line > last);
+            last = line;
+            n_loads++;
+        }
+    assert_int_equal(n_loads, 28);
+}
+
 static void dependent_chains_take_turns(void **state) {
     (void)state;
     assert_string_equal(order("add.f32 %f1, %f1, %f0;\nadd.f32 %f1, %f1, %f0;\nadd.f32 %f2, %f2, %f0;\n"
@@ -136,6 +161,7 @@ int main(void) {
         cmocka_unit_test(loads_cross_shuffles_but_not_divisions),
         cmocka_unit_test(loads_go_up_before_a_division_too),
         cmocka_unit_test(a_register_keeps_its_writers_and_readers_in_order),
+        cmocka_unit_test(loads_stay_in_order_when_registers_are_few),
         cmocka_unit_test(dependent_chains_take_turns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
