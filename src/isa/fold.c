@@ -465,18 +465,21 @@ static bool is_constant_word(const struct isa_code *code, const struct ptx_instr
            ptx_type_bits(isa_type(insn)) == 32 && isa_is_uniform_address(code, &insn->operand[1]);
 }
 
+static bool is_beside(const struct ptx_operand *a, const struct ptx_operand *b) {
+    return a->register_id == b->register_id && a->variable == b->variable && (a->offset ^ 4) == b->offset;
+}
+
 /* Constants that lie side by side, at an address that is the same in all lanes, are loaded two words at a time. */
 static void pair_constants(struct isa_code *code) {
     for (uint32_t i = 0; i < code->n; i++) {
-        const struct ptx_operand *address = &isa_source(code, i)->operand[1];
+        const struct ptx_instruction *insn = isa_source(code, i);
         const struct ptx_block *block = &code->analysis->block[code->analysis->block_of[i]];
         bool has_other = false;
-        if (!is_constant_word(code, isa_source(code, i)))
+        if (!is_constant_word(code, insn))
             continue;
         for (uint32_t k = block->first; k < block->first + block->count && !has_other; k++) {
-            const struct ptx_operand *other = &isa_source(code, k)->operand[1];
-            has_other = is_constant_word(code, isa_source(code, k)) && other->register_id == address->register_id &&
-                        other->variable == address->variable && (other->offset ^ 4) == address->offset;
+            const struct ptx_instruction *other = isa_source(code, k);
+            has_other = is_constant_word(code, other) && is_beside(&other->operand[1], &insn->operand[1]);
         }
         if (has_other)
             code->insn[i].parts /= 2;
