@@ -538,9 +538,8 @@ static int print_overview(struct list *list) {
         if (!kind->heading)
             continue;
         list->policies = kind->policies;
-        printf("%s: 'heddle list %s' says more\n", kind->heading, kind->name);
+        printf("%s%s: 'heddle list %s' says more\n", i ? "\n" : "", kind->heading, kind->name);
         print_names(kind, list);
-        putchar('\n');
     }
     printf("'heddle list options' lists the %u keys of a machine for --set; 'heddle help new' explains how to write a "
            "policy of your own\n",
