@@ -63,19 +63,73 @@ ARITHMETIC(popc, unsigned, i * 2654435761u, POPC)
 ARITHMETIC(shfl, unsigned, i * 2654435761u, SHFL)
 ARITHMETIC(hfma2, unsigned, i * 2654435761u & 0x3bff3bff, HFMA2)
 
-__global__ void matrix(unsigned *out, int rounds, int) {
-    unsigned a0 = threadIdx.x * 40503u & 0x3bff3bff, a1 = a0 ^ 0x1234, a2 = a0 ^ 0x4321, a3 = a0 ^ 0x2222, b0 = a1,
-             b1 = a2;
-    float c[2][4] = {};
+/* Products of a warp's matrices with two accumulators in turn, and random elements below 1 of either sign. */
+#define MATRIX(name, type, accumulator, shape, A, B)                                                                   \
+    __global__ void name(unsigned *out, int rounds, int) {                                                             \
+        unsigned a0 = (threadIdx.x + 1) * 2654435761u & 0xbbffbbff, a1 = a0 ^ 0x1234, a2 = a0 ^ 0x4321,                \
+                 a3 = a0 ^ 0x2222, b0 = a1, b1 = a2;                                                                   \
+        accumulator c[2][4] = {};                                                                                      \
+        for (int r = 0; r < rounds; r++) {                                                                             \
+            _Pragma("unroll") for (int k = 0; k < REPEATS; k++) asm volatile(                                          \
+                "mma.sync.aligned." shape " {%0,%1,%2,%3}, " A ", " B ", {%0,%1,%2,%3};" : "+" type(c[k % 2][0]),      \
+                "+" type(c[k % 2][1]), "+" type(c[k % 2][2]), "+" type(c[k % 2][3]) : "r"(a0), "r"(a1), "r"(a2),       \
+                "r"(a3), "r"(b0), "r"(b1));                                                                            \
+        }                                                                                                              \
+        if ((float)c[0][0] + (float)c[1][1] + (float)c[0][2] + (float)c[1][3] == 12345.678f)                           \
+            out[0] = 1;                                                                                                \
+    }
+#define FOUR "{%4,%5,%6,%7}"
+#define TWO "{%8,%9}"
+MATRIX(matrix, "f", float, "m16n8k16.row.col.f32.f16.f16.f32", FOUR, TWO)
+MATRIX(matrix_bf16, "f", float, "m16n8k16.row.col.f32.bf16.bf16.f32", FOUR, TWO)
+MATRIX(matrix_tf32, "f", float, "m16n8k8.row.col.f32.tf32.tf32.f32", FOUR, TWO)
+MATRIX(matrix_s8, "r", int, "m16n8k32.row.col.s32.s8.s8.s32", FOUR, TWO)
+
+__global__ void matrix_f64(unsigned *out, int rounds, int) {
+    double a = threadIdx.x * 0.001 - 0.3, b = 0.7 - threadIdx.x * 0.002, c[4][2] = {};
     for (int r = 0; r < rounds; r++) {
 #pragma unroll
         for (int k = 0; k < REPEATS; k++)
-            asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
-                         "{%0,%1,%2,%3};"
-                         : "+f"(c[k % 2][0]), "+f"(c[k % 2][1]), "+f"(c[k % 2][2]), "+f"(c[k % 2][3])
-                         : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
+            asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};"
+                         : "+d"(c[k % 4][0]), "+d"(c[k % 4][1])
+                         : "d"(a), "d"(b));
     }
-    if (c[0][0] + c[1][1] + c[0][2] + c[1][3] == 12345.678f)
+    if (c[0][0] + c[1][1] + c[2][0] + c[3][1] == 12345.678)
+        out[0] = 1;
+}
+
+/* wgmma of m64n128k16: four warps multiply matrices in shared memory, in rows of 16 bytes without a swizzle. A warp
+ * counts as a quarter of the product. */
+#define C8(i)                                                                                                          \
+    "+f"(c[i]), "+f"(c[i + 1]), "+f"(c[i + 2]), "+f"(c[i + 3]), "+f"(c[i + 4]), "+f"(c[i + 5]), "+f"(c[i + 6]),        \
+        "+f"(c[i + 7])
+__global__ void matrix_group(unsigned *out, int rounds, int) {
+    __shared__ __align__(128) unsigned word[(64 + 128) * 16 / 2];
+    float c[64] = {};
+    for (unsigned i = threadIdx.x; i < sizeof word / 4; i += blockDim.x)
+        word[i] = (i + 1) * 2654435761u & 0xbbffbbff;
+    asm volatile("fence.proxy.async;" ::: "memory");
+    __syncthreads();
+    unsigned at = (unsigned)__cvta_generic_to_shared(word);
+    unsigned long layout = 128ul / 16 << 16 | 256ul / 16 << 32; /* bytes between cells along k, and along the rows */
+    unsigned long a = layout | (at & 0x3ffff) >> 4, b = layout | (at + 64 * 32 & 0x3ffff) >> 4;
+    for (int r = 0; r < rounds; r++) {
+        asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+#pragma unroll
+        for (int k = 0; k < REPEATS; k++)
+            asm volatile(
+                "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 "
+                "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,"
+                "%26,%27,%28,%29,%30,%31,%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,%48,"
+                "%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63}, %64, %65, 1, 1, 1, 0, 0;"
+                : C8(0), C8(8), C8(16), C8(24), C8(32), C8(40), C8(48), C8(56)
+                : "l"(a), "l"(b));
+        asm volatile("wgmma.commit_group.sync.aligned;\n\twgmma.wait_group.sync.aligned 0;" ::: "memory");
+    }
+    float sum = 0;
+    for (int i = 0; i < 64; i++)
+        sum += c[i];
+    if (sum == 12345.678f)
         out[0] = 1;
 }
 
@@ -221,6 +275,11 @@ int main(int argc, char **argv) {
     EACH(shfl)
     EACH(hfma2)
     EACH(matrix)
+    EACH(matrix_bf16)
+    EACH(matrix_tf32)
+    EACH(matrix_s8)
+    measure("matrix_f64", "32", count / 4, [&] { matrix_f64<<<blocks, THREADS>>>(data, rounds / 4, 32); });
+    measure("matrix_group", "32", count / 8, [&] { matrix_group<<<sms * 8, 128>>>(data, rounds / 4, 32); });
     EACH(shared_load)
     EACH(shared_store)
     measure("read_l1", "64K", count / 4, [&] { lines<0><<<blocks, THREADS>>>(data, rounds / 4, 16384); });

@@ -16,6 +16,7 @@ static const struct stats_counters events = {
     .integer_thread_instructions = 9000,
     .float_thread_instructions = 5000,
     .special_thread_instructions = 700,
+    .matrix_products = 6000,
     .memory_thread_instructions = 4000,
     .long_thread_instructions = 3500,
     .control_thread_instructions = 1300,
@@ -32,6 +33,7 @@ static const struct config_energy prices = {
     .integer = 2,
     .floating = 3,
     .special = 10,
+    .matrix = 1.5,
     .register_access = 7,
     .result = 4,
     .l1 = 30,
@@ -51,6 +53,7 @@ static void a_launch_consumes_what_its_events_cost(void **state) {
     assert_int_equal(counters.energy_integer_nj, 26);   /* 13,000 x 2: addresses are integers too */
     assert_int_equal(counters.energy_float_nj, 15);     /* 5000 x 3 */
     assert_int_equal(counters.energy_special_nj, 7);    /* 700 x 10 */
+    assert_int_equal(counters.energy_matrix_nj, 9);     /* 6000 x 1.5 */
     assert_int_equal(counters.energy_register_nj, 350); /* 50,000 x 7 */
     assert_int_equal(counters.energy_result_nj, 68);    /* 17,000 x 4 */
     assert_int_equal(counters.energy_l1_nj, 105);       /* 3500 x 30: a bank for each lane, however few lines */
@@ -59,7 +62,7 @@ static void a_launch_consumes_what_its_events_cost(void **state) {
     assert_int_equal(counters.energy_dram_nj, 9020);    /* 41 x 220 nJ */
     assert_int_equal(counters.energy_clock_nj, 35);     /* 350 x 100 */
     assert_int_equal(counters.energy_leakage_nj, 195);  /* 350 x 300 + 90 x 1000 */
-    assert_int_equal(counters.energy_nj, 92 + 26 + 15 + 7 + 350 + 68 + 105 + 300 + 192 + 9020 + 35 + 195);
+    assert_int_equal(counters.energy_nj, 92 + 26 + 15 + 7 + 9 + 350 + 68 + 105 + 300 + 192 + 9020 + 35 + 195);
     assert_int_equal(counters.thread_instructions, events.thread_instructions); /* the events do not change */
 }
 

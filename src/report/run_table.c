@@ -138,17 +138,12 @@ static void print_energy(FILE *file, const struct stats_counters *counters) {
         const char *name;
         uint64_t nj;
     } part[] = {
-        {"fetch", counters->energy_fetch_nj},
-        {"integer", counters->energy_integer_nj},
-        {"float", counters->energy_float_nj},
-        {"special", counters->energy_special_nj},
-        {"registers", counters->energy_register_nj},
-        {"results", counters->energy_result_nj},
-        {"L1", counters->energy_l1_nj},
-        {"L2", counters->energy_l2_nj},
-        {"crossbar", counters->energy_crossbar_nj},
-        {"DRAM", counters->energy_dram_nj},
-        {"clock", counters->energy_clock_nj},
+        {"fetch", counters->energy_fetch_nj},     {"integer", counters->energy_integer_nj},
+        {"float", counters->energy_float_nj},     {"special", counters->energy_special_nj},
+        {"matrix", counters->energy_matrix_nj},   {"registers", counters->energy_register_nj},
+        {"results", counters->energy_result_nj},  {"L1", counters->energy_l1_nj},
+        {"L2", counters->energy_l2_nj},           {"crossbar", counters->energy_crossbar_nj},
+        {"DRAM", counters->energy_dram_nj},       {"clock", counters->energy_clock_nj},
         {"leakage", counters->energy_leakage_nj},
     };
     enum { N_PARTS = sizeof part / sizeof part[0] };

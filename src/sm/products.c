@@ -19,7 +19,7 @@
 #include "ptx/matrix.h"
 #include "sm/internal.h"
 
-enum { MOST_GROUPS = 8, LINE_BYTES = 32, BANK_BYTES = 4, ELEMENT_BITS = 16 };
+enum { MOST_GROUPS = 8, LINE_BYTES = 32, BANK_BYTES = 4 };
 
 /* The products of a row. */
 struct sm_product_warp {
@@ -33,10 +33,8 @@ static bool is_in_registers(const struct ptx_instruction *insn) { return insn->o
 
 uint32_t sm_product_cycles(const struct config_machine *machine, const struct ptx_instruction *insn) {
     const struct ptx_matrix *matrix = insn->matrix;
-    struct ptx_fragment a = ptx_matrix_fragment(insn, PTX_MATRIX_A);
-    uint32_t per_cycle = ELEMENT_BITS * machine->matrix.group_rate, banks_bytes = machine->shared.banks * BANK_BYTES;
-    uint32_t bits = a.rows * a.columns * ptx_element_bits(a.element) * matrix->n;
-    uint32_t cycles = (bits + per_cycle - 1) / per_cycle;
+    uint32_t per_cycle = machine->matrix.group_rate, banks_bytes = machine->shared.banks * BANK_BYTES;
+    uint32_t cycles = (sm_matrix_products(insn) + per_cycle - 1) / per_cycle;
     uint32_t read_bytes = (is_in_registers(insn) ? 0 : matrix->m * LINE_BYTES) +
                           matrix->n * (matrix->is_sparse ? 2u * LINE_BYTES : LINE_BYTES);
     uint32_t reads = (read_bytes + banks_bytes - 1) / banks_bytes;
@@ -46,10 +44,7 @@ uint32_t sm_product_cycles(const struct config_machine *machine, const struct pt
 }
 
 uint32_t sm_product_latency(const struct config_machine *machine, const struct ptx_instruction *insn) {
-    struct ptx_fragment a = ptx_matrix_fragment(insn, PTX_MATRIX_A);
-    uint32_t bits = a.rows * a.columns * ptx_element_bits(a.element) * insn->matrix->n;
-    uint32_t multiplies = bits / (ELEMENT_BITS * machine->matrix.group_rate);
-    return machine->matrix.group_latency_cycles + multiplies +
+    return machine->matrix.group_latency_cycles + sm_matrix_products(insn) / machine->matrix.group_rate +
            (is_in_registers(insn) ? 0 : machine->matrix.group_shared_cycles);
 }
 

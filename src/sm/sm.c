@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "ptx/matrix.h"
 #include "sm/internal.h"
 
 enum { SLOTS_IN_HOST_CACHE = 2048 }; /* with their registers */
@@ -126,11 +127,20 @@ void sm_begin_grid(struct sm *sm, const struct exec_grid *grid, const struct sm_
         sm->divergence->begin_grid(sm->model);
 }
 
+/* Returns the multiply-additions that an instruction of the matrix unit has done. All lanes of a warp execute it. */
+static uint64_t products_at(const struct sm *sm, uint32_t pc) {
+    const struct ptx_instruction *source = sm->program->exec->source[pc];
+    bool multiplies = source->matrix && source->matrix->action == PTX_MATRIX_MULTIPLY;
+    return multiplies ? sm->lanes_at[pc] / EXEC_LANES * sm_matrix_products(source) : 0;
+}
+
 void sm_add_work(struct sm *sm) {
     for (uint32_t pc = 0; pc < sm->grid->program->n_insns; pc++) {
         const struct sm_timing *timing = &sm->program->timing[pc];
         sm->counters.value[timing->work] += sm->lanes_at[pc];
         sm->counters.fp64_thread_instructions += timing->unit == SM_UNIT_FP64 ? sm->lanes_at[pc] : 0;
+        if (timing->unit == SM_UNIT_MATRIX && sm->lanes_at[pc])
+            sm->counters.matrix_products += products_at(sm, pc);
         sm->counters.register_accesses += sm->lanes_at[pc] * timing->n_registers;
         sm->counters.register_writes += sm->lanes_at[pc] * timing->n_destinations;
         sm->lanes_at[pc] = 0;

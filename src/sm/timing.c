@@ -100,18 +100,19 @@ static void cost_of_arithmetic(const struct config_machine *machine, const struc
         timing->latency_cycles = timing->occupancy_cycles = 0;
 }
 
-/* Matrix products. The unit's rate is stated for 16-bit elements. Narrower elements are faster in proportion, and f64
- * is as slow as on the GPUs that support it (NVIDIA A100 and H100 white papers). A sparse A has half of the products.
- */
+/* Narrower elements are faster in proportion, and f64 is as slow as on the GPUs that support it (NVIDIA A100 and H100
+ * white papers). A sparse A has half of the products. */
+uint32_t sm_matrix_products(const struct ptx_instruction *insn) {
+    enum { F64_BITS = 256, ELEMENT_BITS = 16 };
+    struct ptx_fragment a = ptx_matrix_fragment(insn, PTX_MATRIX_A);
+    uint32_t bits = a.element == PTX_ELEMENT_F64 ? F64_BITS : ptx_element_bits(a.element);
+    return a.n_matrices * a.rows * a.columns * insn->matrix->n * bits / ELEMENT_BITS;
+}
+
 static void cost_of_matrices(const struct config_machine *machine, const struct ptx_instruction *insn,
                              struct sm_timing *timing) {
-    enum { F64_BITS = 256 };
-    struct ptx_fragment a = ptx_matrix_fragment(insn, PTX_MATRIX_A);
-    bool is_double = a.element == PTX_ELEMENT_F64,
-         is_integer = ptx_matrix_fragment(insn, PTX_MATRIX_D).element == PTX_ELEMENT_S32;
-    uint32_t products = a.n_matrices * a.rows * a.columns * insn->matrix->n;
-    uint32_t bits = is_double ? F64_BITS : ptx_element_bits(a.element), per_cycle = 16 * machine->matrix.rate;
-    uint32_t cycles = (products * bits + per_cycle - 1) / per_cycle;
+    bool is_integer = ptx_matrix_fragment(insn, PTX_MATRIX_D).element == PTX_ELEMENT_S32;
+    uint32_t cycles = (sm_matrix_products(insn) + machine->matrix.rate - 1) / machine->matrix.rate;
     timing->unit = SM_UNIT_MATRIX;
     timing->work = is_integer ? SM_WORK_INTEGER : SM_WORK_FLOAT;
     timing->occupancy_cycles = (uint16_t)(cycles < UINT16_MAX ? cycles : UINT16_MAX);

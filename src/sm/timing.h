@@ -102,6 +102,8 @@ static inline const uint32_t *sm_registers(const struct sm_program *program, con
     return timing->n_registers <= SM_OWN_REGISTERS ? timing->reg : program->more + timing->reg[0];
 }
 
+/* Returns the multiply-additions of a warp, counted as those of 16-bit elements that take as long. */
+uint32_t sm_matrix_products(const struct ptx_instruction *insn);
 struct sm_program *sm_program_new(const struct exec_program *exec, const struct config_machine *machine);
 void sm_program_free(struct sm_program *program);
 /* facts.c: finds the facts, once. */
