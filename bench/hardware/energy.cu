@@ -190,6 +190,22 @@ template <int operation> __global__ void lines(unsigned *data, int rounds, long 
         data[0] = 1;
 }
 
+/* Warps read sectors of 32 bytes in lines at random: 32 in an access. */
+__global__ void sectors(unsigned *data, int rounds, long words) {
+    unsigned sum = 0, i = (blockIdx.x * blockDim.x + threadIdx.x) * 2654435761u;
+    for (int r = 0; r < rounds; r++) {
+#pragma unroll
+        for (int k = 0; k < REPEATS; k++) {
+            unsigned v;
+            asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(v) : "l"(data + (i >> 5 & words - 1)));
+            sum ^= v;
+            i = i * 1664525u + 1013904223u;
+        }
+    }
+    if (sum == 12345678)
+        data[0] = 1;
+}
+
 /* Warps that only wait: what the SMs use when nothing happens. */
 __global__ void wait(unsigned *out, int rounds, int) {
     for (int r = 0; r < rounds; r++)
@@ -284,6 +300,7 @@ int main(int argc, char **argv) {
     EACH(shared_store)
     measure("read_l1", "64K", count / 4, [&] { lines<0><<<blocks, THREADS>>>(data, rounds / 4, 16384); });
     measure("read_l2", "16M", count / 16, [&] { lines<1><<<blocks, THREADS>>>(data, rounds / 16, 4 << 20); });
+    measure("sectors_l2", "16M", count / 128, [&] { sectors<<<blocks, THREADS>>>(data, rounds / 128, 4 << 20); });
     measure("read_dram", "4G", count / 64,
             [&] { lines<1><<<blocks, THREADS>>>(data, rounds / 64, (long)(bytes / 4)); });
     measure("write_l2", "16M", count / 16, [&] { lines<2><<<blocks, THREADS>>>(data, rounds / 16, 4 << 20); });
