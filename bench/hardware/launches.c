@@ -211,8 +211,93 @@ static void cold_launches(struct bench *bench) {
     text_free(&text);
 }
 
+/* Launches of kernels that access memory once, by the number of blocks: what a launch waits for at its end. Cycles are
+ * counted from outside. */
+static void drains(struct bench *bench) {
+    static const char *const kind[][2] = {
+        {"drain_none", ""},
+        {"drain_store", "st.global.u32 [%rd0], %r0;\n"},
+        {"drain_load", "ld.global.u32 %r1, [%rd0];\nsetp.ne.u32 %p0, %r0, %r1;\n@%p0 trap;\n"},
+        {"drain_both", "ld.global.u32 %r1, [%rd0];\nst.global.u32 [%rd0], %r1;\n"},
+    };
+    static const unsigned blocks[] = {1, 2, 4, 8, 16, 32, 66, 132, 528, 1056};
+    struct text text = {0};
+    CUmodule module;
+    if (!bench_wants(bench, "drain"))
+        return;
+    text_add(&text, ".version 7.0\n.target sm_70\n.address_size 64\n");
+    for (size_t k = 0; k < 4; k++)
+        text_add(&text,
+                 ".visible .entry %s(.param .u64 p, .param .u32 n)\n{\n.reg .b32 %%r<4>;\n.reg .b64 %%rd<4>;\n"
+                 ".reg .pred %%p0;\nld.param.u64 %%rd0, [p];\nld.param.u32 %%r0, [n];\nmov.u32 %%r1, %%ctaid.x;\n"
+                 "mov.u32 %%r2, %%ntid.x;\nmov.u32 %%r3, %%tid.x;\nmad.lo.u32 %%r1, %%r1, %%r2, %%r3;\n"
+                 "mul.wide.u32 %%rd1, %%r1, 4;\nadd.u64 %%rd0, %%rd0, %%rd1;\n%sret;\n}\n",
+                 kind[k][0], kind[k][1]);
+    CHECK(cuMemsetD8(bench->data, 0, 4 << 20));
+    CHECK(cuModuleLoadData(&module, text.at));
+    for (size_t k = 0; k < 4; k++) {
+        CUfunction function;
+        unsigned zero = 0;
+        CHECK(cuModuleGetFunction(&function, module, kind[k][0]));
+        for (size_t b = 0; b < sizeof blocks / sizeof *blocks; b++)
+            for (int times = 0; times < 4; times++)
+                CHECK(cuLaunchKernel(function, blocks[b], 1, 1, 256, 1, 1, 0, NULL, (void *[]){&bench->data, &zero},
+                                     NULL));
+        CHECK(cuCtxSynchronize());
+    }
+    CHECK(cuModuleUnload(module));
+    text_free(&text);
+}
+
+/* Code of `n` instructions in a module of its own, launched three times: only the first launch finds the code neither
+ * in the caches of the SMs nor in the L2. `code_four` has four chains of sums, `code_chain` one, and `code_jump`
+ * executes the first eight of every 64 instructions. Cycles are counted from outside. */
+static void code_launches(struct bench *bench) {
+    static const struct {
+        const char *name;
+        unsigned n, chains, jump;
+    } kind[] = {{"code_four", 16, 4, 0},   {"code_four", 128, 4, 0},  {"code_four", 512, 4, 0},
+                {"code_four", 2048, 4, 0}, {"code_chain", 128, 1, 0}, {"code_chain", 512, 1, 0},
+                {"code_jump", 1024, 4, 64}};
+    for (size_t k = 0; bench_wants(bench, "code") && k < sizeof kind / sizeof *kind; k++)
+        for (unsigned blocks = 1; blocks <= bench->n_sms; blocks += bench->n_sms - 1)
+            for (unsigned threads = 32; threads <= 256; threads *= 8) {
+                struct text text = {0};
+                CUmodule module;
+                CUfunction function;
+                unsigned zero = 0;
+                char name[32];
+                snprintf(name, sizeof name, "%s_%u", kind[k].name, kind[k].n);
+                text_add(&text,
+                         ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry %s(.param .u32 n)\n{\n"
+                         ".reg .b32 %%r<4>;\n.reg .f32 %%f<4>;\n.reg .pred %%p0;\nld.param.u32 %%r0, [n];\n",
+                         name);
+                for (unsigned i = 0; i < 4; i++)
+                    text_add(&text, "cvt.rn.f32.u32 %%f%u, %%r0;\n", i);
+                for (unsigned i = 0; i < kind[k].n; i++) {
+                    if (kind[k].jump && i % kind[k].jump == 8)
+                        text_add(&text, "setp.eq.f32 %%p0, %%f0, 0f00000000;\n@%%p0 bra L%u;\n", i);
+                    text_add(&text, "fma.rn.f32 %%f%u, %%f%u, %%f%u, %%f%u;\n", i % kind[k].chains, i % kind[k].chains,
+                             i % kind[k].chains, i % kind[k].chains);
+                    if (kind[k].jump && i % kind[k].jump == kind[k].jump - 1)
+                        text_add(&text, "L%u:\n", i - (kind[k].jump - 9));
+                }
+                text_add(&text, "add.f32 %%f0, %%f0, %%f1;\nadd.f32 %%f2, %%f2, %%f3;\nadd.f32 %%f0, %%f0, %%f2;\n"
+                                "setp.ne.f32 %%p0, %%f0, 0f00000000;\n@%%p0 trap;\nret;\n}\n");
+                CHECK(cuModuleLoadData(&module, text.at));
+                CHECK(cuModuleGetFunction(&function, module, name));
+                for (int times = 0; times < 3; times++)
+                    CHECK(cuLaunchKernel(function, blocks, 1, 1, threads, 1, 1, 0, NULL, (void *[]){&zero}, NULL));
+                CHECK(cuCtxSynchronize());
+                CHECK(cuModuleUnload(module));
+                text_free(&text);
+            }
+}
+
 void bench_launches(struct bench *bench) {
     cold_launches(bench);
+    drains(bench);
+    code_launches(bench);
     block_starts(bench);
     block_ends(bench);
     empty_launches(bench);

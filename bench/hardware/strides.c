@@ -88,6 +88,68 @@ static void chase_sectors(struct bench *bench) {
     text_free(&body);
 }
 
+static int by_cycles(const void *a, const void *b) {
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Loads of pages of 2 MB that no SM has accessed since their allocation: three loads of each page, of lines that the
+ * host has copied. The second is 4 KB after the first, the third 1 MB. Then the same loads by the same SM in a second
+ * launch, and of lines beside these by the same SM and by others. Median and 90th percentile, in cycles. */
+static void first_pages(struct bench *bench) {
+    enum { PAGES = 64, LOADS = 3, STEPS = PAGES * LOADS, FIRST_STEP = 4096 };
+    static const struct {
+        const char *name;
+        unsigned line, sm;
+    } run[] = {{"first", 0, 0}, {"again", 0, 0}, {"beside", 1, 0}, {"other_sm", 2, 1}, {"far_sm", 3, 77}};
+    static const size_t offset[LOADS] = {0, 4096, 1 << 20};
+    CUdeviceptr kept = bench->data;
+    if (!bench_wants(bench, "page"))
+        return;
+    struct bench_kernel kernel = bench_compile(
+        bench, &(struct bench_source){
+                   .setup = "mov.u32 %r1, %ctaid.x;\nshr.u32 %r2, %number, 8;\nand.b32 %r3, %number, 255;\n"
+                            "setp.ne.u32 %p1, %r1, %r3;\n@%p1 ret;\nmul.wide.u32 %rd0, %r2, 128;\n"
+                            "add.u64 %rd0, %rd0, %data;\nadd.u64 %rd5, %times, 4096;\n",
+                   .body = "mov.u64 %rd1, %clock64;\nld.global.cg.u64 %rd0, [%rd0];\nsetp.eq.u64 %p0, %rd0, 1;\n"
+                           "@%p0 st.global.u64 [%rd0], %rd0;\nmov.u64 %rd2, %clock64;\nsub.u64 %rd2, %rd2, %rd1;\n"
+                           "cvt.u32.u64 %r0, %rd2;\nst.global.u32 [%rd5], %r0;\nadd.u64 %rd5, %rd5, 4;\n",
+                   .tail = "cvt.u32.u64 %sink, %rd0;\n"});
+    bench_run(bench, kernel, (struct bench_launch){.blocks = 1, .threads = 32, .rounds = 1, .number = 1, .passes = 1},
+              NULL); /* its code: the only block ends at once */
+    CHECK(cuMemAlloc(&bench->data, (size_t)PAGES << 21));
+    for (unsigned line = 0; line < 4; line++)
+        for (unsigned i = 0; i < STEPS; i++) {
+            size_t here = ((size_t)(i / LOADS) << 21) + offset[i % LOADS] + line * 128;
+            unsigned n = (i + 1) % STEPS;
+            uint64_t next = bench->data + ((uint64_t)(n / LOADS) << 21) + offset[n % LOADS] + line * 128;
+            CHECK(cuMemcpyHtoD(bench->data + here, &next, sizeof next));
+        }
+    for (size_t r = 0; r < sizeof run / sizeof *run; r++) {
+        uint32_t cycles[STEPS], sorted[PAGES];
+        bench_run(bench, kernel,
+                  (struct bench_launch){.blocks = run[r].sm + 1,
+                                        .threads = 32,
+                                        .rounds = STEPS,
+                                        .passes = 1,
+                                        .number = run[r].line << 8 | run[r].sm},
+                  NULL);
+        CHECK(cuMemcpyDtoH(cycles, bench->times + FIRST_STEP, sizeof cycles));
+        for (unsigned k = 0; k < LOADS; k++) {
+            char name[64];
+            for (unsigned i = 0; i < PAGES; i++)
+                sorted[i] = cycles[i * LOADS + k];
+            qsort(sorted, PAGES, sizeof *sorted, by_cycles);
+            snprintf(name, sizeof name, "page_%s_load%u", run[r].name, k);
+            bench_print_number(name, 50, sorted[PAGES / 2]);
+            bench_print_number(name, 90, sorted[PAGES * 9 / 10]);
+        }
+    }
+    CHECK(cuMemFree(bench->data));
+    bench->data = kept;
+    bench_unload(kernel);
+}
+
 /* Adds a loop in which a thread reads so many words from %rd0 on, four at a time. */
 static void add_walk(struct text *body, int words) {
     text_add(body, "mov.u64 %%rd1, %%rd0;\nmov.u32 %%r1, %d;\nWALK:\n.pragma \"nounroll\";\n", words);
@@ -227,6 +289,7 @@ static void fill_parts(struct bench *bench) {
 }
 
 void bench_strides(struct bench *bench) {
+    first_pages(bench);
     fill_parts(bench);
     chase_strides(bench, "chase_stride_l1", "ld.global.ca.u64");
     chase_strides(bench, "chase_stride_l2", "ld.global.cg.u64");

@@ -94,6 +94,9 @@ static void ordered(struct bench *bench) {
         {"ordered_store_fence", "st.global.u32 [%rd0], 0;\nfence.acq_rel.gpu;", false},
         {"ordered_store_fence_cluster", "st.global.u32 [%rd0], 0;\nfence.acq_rel.cluster;", false},
         {"ordered_red_fence", "red.relaxed.gpu.global.add.u32 [%rd0], 0;\nfence.acq_rel.gpu;", false},
+        {"ordered_atom_system", "atom.relaxed.sys.global.add.u32 %r1, [%rd0], 0;", true},
+        {"ordered_fence_system", "fence.acq_rel.sys;", false},
+        {"ordered_store_fence_system", "st.global.u32 [%rd0], 0;\nfence.acq_rel.sys;", false},
         {"ordered_load_fence", "ld.global.cg.u32 %r1, [%rd0];\nfence.acq_rel.gpu;", true},
     };
     for (size_t k = 0; k < sizeof kind / sizeof *kind; k++) {
@@ -115,6 +118,15 @@ static void ordered(struct bench *bench) {
             struct bench_launch launch = {.blocks = 1, .threads = 32 * warps, .rounds = bench->is_quick ? 4 : 16};
             CHECK(cuMemsetD8(bench->data, 0, 1 << 20));
             bench_print_number(kind[k].name, warps,
+                               bench_run(bench, kernel, launch, NULL) / (PER_ROUND * (double)launch.rounds));
+        }
+        for (unsigned warps = 1; warps <= 16; warps *= 4) {
+            struct bench_launch launch = {
+                .blocks = bench->n_sms, .threads = 32 * warps, .rounds = bench->is_quick ? 4 : 16};
+            char name[64];
+            snprintf(name, sizeof name, "%s_all_sms", kind[k].name);
+            CHECK(cuMemsetD8(bench->data, 0, 4 << 20));
+            bench_print_number(name, warps,
                                bench_run(bench, kernel, launch, NULL) / (PER_ROUND * (double)launch.rounds));
         }
         bench_unload(kernel);
