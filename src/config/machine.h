@@ -126,15 +126,16 @@ struct config_l2 {
 
 /* A slice of the L2: its addresses, and its throughput. */
 struct config_slice {
-    uint32_t interleave_bytes, combine;
+    uint32_t interleave_bytes, combine, spread_cycles;
     bool has_store_port;
-    double partial_cycles;
+    double partial_cycles, sector_cycles;
 };
 
 /* An L2 divided into two halves, each near half of the SMs. */
 struct config_halves {
     bool is_present;
     uint32_t atomic_cycles, read_cycles, host_cycles;
+    double fill_cycles;
 };
 
 /* The network between the SMs and the L2. */

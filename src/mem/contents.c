@@ -55,7 +55,8 @@ static void walk_bank(const struct mem *mem, struct mem_bank *bank, visit_fn *vi
     visit(user, &bank->out.free_ticks, sizeof bank->out.free_ticks);
     visit(user, &bank->free_cycle, sizeof bank->free_cycle);
     visit(user, &bank->store_free_cycle, sizeof bank->store_free_cycle);
-    visit(user, &bank->atomic_rest, sizeof bank->atomic_rest);
+    visit(user, &bank->rest, sizeof bank->rest);
+    visit(user, &bank->was_store, sizeof bank->was_store);
 }
 
 static void walk_channel(const struct mem *mem, struct mem_channel *channel, visit_fn *visit, void *user) {

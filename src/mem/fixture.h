@@ -62,6 +62,7 @@ static inline struct config_machine fixture_machine(void) {
                      .mshr_merges = 8},
         .l1.writes = {.policy = CONFIG_WRITE_THROUGH},
         .l2.writes = {.policy = CONFIG_WRITE_BACK, .allocates = true},
+        .slice.sector_cycles = 1,
         .crossbar = {.latency_cycles = 5, .bytes_per_cycle = 32, .credits = 64},
         .dram = {.channels = 1,
                  .banks = 4,

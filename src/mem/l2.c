@@ -11,7 +11,10 @@
  * Responses are never blocked.
  *
  * With slice.store_port a bank takes a store of a whole line in addition to another access. A store of part of a line
- * reads the rest.
+ * reads the rest. With slice.sector_cycles a bank looks up once for all lines of 128 bytes that an SM reads. Stores and
+ * other accesses then share the lookups, but a bank takes stores while it reads the further lines.
+ *
+ * With slice.spread_cycles an SM's banks answer at different distances.
  *
  * With serial_atomics the SM sends atomics to the same address one at a time, and each keeps the bank busy.
  *
@@ -188,6 +191,13 @@ void mem_bank_note_half(const struct mem *mem, const struct mem_bank *bank, uint
     far_cycles(mem, bank, slot, &message);
 }
 
+/* Returns the additional cycles of the way between a slice and an SM. For each SM the slices lie evenly between the
+ * nearest and the farthest: consecutive multiples of the golden ratio do. */
+static uint64_t way_cycles(const struct mem *mem, const struct mem_bank *bank, uint32_t sm) {
+    uint32_t place = bank->id * 0x9E3779B9u + sm * 0x85EBCA6Bu;
+    return (uint64_t)place * (mem->machine->slice.spread_cycles + 1) >> 32;
+}
+
 /* Performs a request on a line that is in the L2, without coherence. */
 static void apply(struct mem *mem, struct mem_bank *bank, uint32_t slot, const struct mem_message *message,
                   uint64_t when, uint64_t cycle) {
@@ -196,11 +206,16 @@ static void apply(struct mem *mem, struct mem_bank *bank, uint32_t slot, const s
         mem_cache_touch(&bank->cache, slot);
         if (!is_read)
             bank->cache.state[slot] = MEM_MODIFIED;
-        if (bank->halves)
-            when += far_cycles(mem, bank, slot, message);
+        if (bank->halves) {
+            uint64_t more = far_cycles(mem, bank, slot, message);
+            when += more;
+            if (more && is_read)
+                bank->rest += mem->machine->halves.fill_cycles;
+        }
     }
     if (is_read || message->type == MEM_MSG_ATOMIC)
-        mem_bank_answer(mem, message, message->flags & MEM_FLAG_DIRECT ? MEM_MSG_DONE : MEM_MSG_DATA, 0, when, cycle);
+        mem_bank_answer(mem, message, message->flags & MEM_FLAG_DIRECT ? MEM_MSG_DONE : MEM_MSG_DATA, 0,
+                        when + way_cycles(mem, bank, message->sm), cycle);
     else
         mem_crossbar_credit(mem, bank, message->sm, message->type == MEM_MSG_PUT, cycle);
 }
@@ -353,21 +368,22 @@ static bool accept(struct mem *mem, struct mem_bank *bank, const struct mem_mess
 }
 
 /* Returns how long the lookup port stays busy: a cycle, or until an atomic has been computed, a part of a line written,
- * or `n_more` further sectors read. */
+ * `n_more` further sectors read, and sectors that come from elsewhere filled. */
 static uint64_t busy_cycles(const struct mem *mem, struct mem_bank *bank, const struct mem_message *message,
                             uint32_t n_more) {
     const struct config_machine *machine = mem->machine;
-    if (message->type == MEM_MSG_READ && n_more == 0)
+    if (message->type == MEM_MSG_READ && n_more == 0 && bank->rest < 1)
         return 1;
     bool is_partial = message->type == MEM_MSG_WRITE && message->bytes < mem->line_bytes;
     bool is_serial = message->type == MEM_MSG_ATOMIC && machine->serial_atomics.is_present;
+    bool is_bulk = message->flags & MEM_FLAG_BULK;
     double cycles = is_serial ? machine->serial_atomics.slice_cycles : is_partial ? machine->slice.partial_cycles : 1;
-    cycles += n_more * machine->copies.sector_cycles;
-    if (cycles <= 1)
+    cycles += n_more * (is_bulk ? machine->copies.sector_cycles : machine->slice.sector_cycles);
+    if (cycles <= 1 && bank->rest < 1)
         return 1;
-    bank->atomic_rest += cycles;
-    uint64_t whole = (uint64_t)bank->atomic_rest;
-    bank->atomic_rest -= (double)whole;
+    bank->rest += cycles;
+    uint64_t whole = (uint64_t)bank->rest;
+    bank->rest -= (double)whole;
     return whole;
 }
 
@@ -405,8 +421,8 @@ static void finish_request(struct mem *mem, struct mem_bank *bank, const struct 
         combine(mem, bank, is_read ? message->line : MEM_NO_LINE, cycle);
 }
 
-/* After a read of a bulk copy, serves the SM's reads of other sectors of the same 128 bytes that wait behind it.
- * Returns their number. */
+/* After a read, serves the SM's reads of other sectors of the same 128 bytes that wait behind it. Returns their
+ * number. */
 static __attribute__((noinline)) uint32_t read_rest_of_line(struct mem *mem, struct mem_bank *bank,
                                                             const struct mem_message *first, uint64_t cycle) {
     enum { LINE_BITS = 7 };
@@ -424,7 +440,7 @@ static __attribute__((noinline)) uint32_t read_rest_of_line(struct mem *mem, str
     return n;
 }
 
-/* Serves stores that have their own port. */
+/* Serves a store that has its own port. */
 static inline void serve_store(struct mem *mem, struct mem_bank *bank, uint64_t cycle) {
     if (bank->stores.n == 0 || bank->are_stores_blocked || bank->store_free_cycle > cycle ||
         ring_first(&bank->stores)->ready > cycle)
@@ -436,33 +452,51 @@ static inline void serve_store(struct mem *mem, struct mem_bank *bank, uint64_t 
         return;
     }
     ring_remove(&bank->stores);
-    bank->store_free_cycle = cycle + busy_cycles(mem, bank, &message, 0);
+    bank->store_free_cycle = cycle + 1;
+    if (mem->shares_lookups) {
+        bank->free_cycle = bank->free_cycle > cycle ? bank->free_cycle : cycle + 1;
+        bank->was_store = true;
+    }
     bank->partition->counters.l2_accesses += mem->l2 != MEM_ABSENT;
 }
 
-void mem_bank_serve(struct mem *mem, struct mem_bank *bank, uint64_t cycle) {
-    bank->has_serve_event = false;
-    serve_store(mem, bank, cycle);
-    if (bank->free_cycle > cycle) {
-        schedule_lookup(bank, cycle);
+static inline void serve_request(struct mem *mem, struct mem_bank *bank, uint64_t cycle) {
+    if (bank->free_cycle > cycle)
         return;
-    }
     if (bank->responses.n > 0 && ring_first(&bank->responses)->ready <= cycle) {
         struct mem_message message = ring_first(&bank->responses)->message;
         ring_remove(&bank->responses);
         bank->free_cycle = cycle + 1;
         mem_directory_response(mem, bank, &message, cycle);
-    } else if (bank->requests.n > 0 && !bank->is_blocked && ring_first(&bank->requests)->ready <= cycle) {
-        struct mem_message message = ring_first(&bank->requests)->message;
-        bank->is_blocked = !accept(mem, bank, &message, cycle);
-        if (bank->is_blocked) {
-            bank->partition->counters.l2_blocked++;
-        } else {
-            finish_request(mem, bank, &message, cycle);
-            bool reads_line = message.type == MEM_MSG_READ && message.flags & MEM_FLAG_BULK;
-            uint32_t n_more = reads_line ? read_rest_of_line(mem, bank, &message, cycle) : 0;
-            bank->free_cycle = cycle + busy_cycles(mem, bank, &message, n_more);
-        }
+        return;
+    }
+    if (bank->requests.n == 0 || bank->is_blocked || ring_first(&bank->requests)->ready > cycle)
+        return;
+    struct mem_message message = ring_first(&bank->requests)->message;
+    bank->is_blocked = !accept(mem, bank, &message, cycle);
+    if (bank->is_blocked) {
+        bank->partition->counters.l2_blocked++;
+        return;
+    }
+    finish_request(mem, bank, &message, cycle);
+    bool reads_line = message.type == MEM_MSG_READ && (mem->shares_lookups || message.flags & MEM_FLAG_BULK);
+    uint32_t n_more = reads_line ? read_rest_of_line(mem, bank, &message, cycle) : 0;
+    bank->free_cycle = cycle + busy_cycles(mem, bank, &message, n_more);
+    if (mem->shares_lookups) {
+        bank->store_free_cycle = cycle + 1;
+        bank->was_store = false;
+    }
+}
+
+/* A store and a request that share the lookups take turns. */
+void mem_bank_serve(struct mem *mem, struct mem_bank *bank, uint64_t cycle) {
+    bank->has_serve_event = false;
+    if (mem->shares_lookups && bank->was_store) {
+        serve_request(mem, bank, cycle);
+        serve_store(mem, bank, cycle);
+    } else {
+        serve_store(mem, bank, cycle);
+        serve_request(mem, bank, cycle);
     }
     schedule_lookup(bank, cycle);
 }

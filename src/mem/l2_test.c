@@ -80,7 +80,7 @@ static void a_bank_answers_loads_of_a_line_together(void **state) {
 }
 
 /* Reads four sectors of 32 bytes from the L2, in one cycle. Returns the time from the first answer to the last. */
-static uint64_t cycles_of_four_sectors(enum mem_kind kind, double bytes_per_cycle) {
+static uint64_t cycles_of_four_sectors(enum mem_kind kind, double sector_cycles, double bytes_per_cycle) {
     enum { SECTOR = 32, N = 4 };
     struct fixture f;
     struct config_machine machine = fixture_machine();
@@ -89,6 +89,7 @@ static uint64_t cycles_of_four_sectors(enum mem_kind kind, double bytes_per_cycl
     machine.l2.cache.banks = 1;
     machine.l1.bypass = true;
     machine.crossbar.bytes_per_cycle = 0;
+    machine.slice.sector_cycles = sector_cycles;
     machine.copies =
         (struct config_copies){.is_present = true, .sector_cycles = 0.4, .load_bytes_per_cycle = bytes_per_cycle};
     fixture_start(&f, machine);
@@ -109,9 +110,92 @@ static uint64_t cycles_of_four_sectors(enum mem_kind kind, double bytes_per_cycl
 /* A link of 8 bytes per cycle has a sector in four cycles. */
 static void a_bulk_copy_reads_the_sectors_of_a_line_together(void **state) {
     (void)state;
-    assert_int_equal(cycles_of_four_sectors(MEM_READ_PAST, 1000), 3);
-    assert_true(cycles_of_four_sectors(MEM_READ_BULK, 1000) < 3);
-    assert_int_equal(cycles_of_four_sectors(MEM_READ_BULK, 8), 12);
+    assert_int_equal(cycles_of_four_sectors(MEM_READ_PAST, 1, 1000), 3);
+    assert_true(cycles_of_four_sectors(MEM_READ_BULK, 1, 1000) < 3);
+    assert_int_equal(cycles_of_four_sectors(MEM_READ_BULK, 1, 8), 12);
+}
+
+static void a_load_may_read_the_sectors_of_a_line_together(void **state) {
+    (void)state;
+    assert_true(cycles_of_four_sectors(MEM_READ_PAST, 0.4, 1000) < 3);
+    assert_int_equal(cycles_of_four_sectors(MEM_ATOMIC, 0.4, 1000), 3);
+}
+
+/* 32 banks, of which the SM reads a line each: they answer evenly between 0 and 62 cycles later. */
+static void slices_lie_at_different_distances(void **state) {
+    (void)state;
+    enum { N = 32, SPREAD = 62 };
+    struct fixture f;
+    struct config_machine machine = fixture_machine();
+    unsigned n_near = 0, n_far = 0;
+    machine.l2.cache.banks = N;
+    machine.l2.cache.mshrs = N;
+    machine.l1.bypass = true;
+    machine.slice.spread_cycles = SPREAD;
+    fixture_start(&f, machine);
+    for (uint64_t i = 0; i < N; i++) {
+        uint64_t start = 2000 * i + 1000;
+        fixture_miss(&f, 0, start - 1000, MEM_READ_PAST, i, 1); /* into the L2 */
+        mem_advance(f.mem, start - 1);
+        fixture_miss(&f, 0, start, MEM_READ_PAST, i, 2);
+        mem_advance(f.mem, start + 999);
+        uint64_t more = f.log[f.n_log - 1].cycle - start - L2_HIT;
+        assert_in_range(more, 0, SPREAD);
+        n_near += more < SPREAD / 4;
+        n_far += more > SPREAD * 3 / 4;
+    }
+    assert_in_range(n_near, 6, 10);
+    assert_in_range(n_far, 6, 10);
+    fixture_end(&f);
+}
+
+/* SM 1 reads a line whose home is the other half, and another line of the same bank in the next cycle. The bank fills
+ * the first one for 7 cycles more. */
+static void a_line_from_the_other_half_keeps_its_bank_busy(void **state) {
+    (void)state;
+    uint64_t end[2];
+    for (unsigned is_slow = 0; is_slow < 2; is_slow++) {
+        struct fixture f;
+        struct config_machine machine = fixture_machine();
+        machine.halves = (struct config_halves){true, .read_cycles = 70, .fill_cycles = is_slow ? 7 : 0};
+        machine.l1.bypass = true;
+        fixture_start(&f, machine);
+        fixture_miss(&f, 0, 1000, MEM_READ, 0, 1);
+        mem_advance(f.mem, 1999);
+        fixture_miss(&f, 0, 2000, MEM_READ, 2, 2);
+        mem_advance(f.mem, 2999);
+        fixture_miss(&f, 1, 3000, MEM_READ_PAST, 0, 3);
+        fixture_miss(&f, 0, 3001, MEM_READ_PAST, 2, 4);
+        mem_advance(f.mem, 3999);
+        end[is_slow] = f.log[2].cycle;
+        assert_int_equal(f.log[2].token, 4);
+        fixture_end(&f);
+    }
+    assert_in_range(end[1], end[0] + 5, end[0] + 7);
+}
+
+/* Reads and stores of whole lines take turns, if a read looks up only once for a line of 128 bytes. */
+static void stores_share_the_lookups_of_reads(void **state) {
+    (void)state;
+    uint64_t end[2];
+    for (unsigned shares = 0; shares < 2; shares++) {
+        struct fixture f;
+        struct config_machine machine = fixture_machine();
+        machine.slice.has_store_port = true;
+        machine.slice.sector_cycles = shares ? 0.4 : 1;
+        machine.crossbar.bytes_per_cycle = 0;
+        machine.l1.bypass = true;
+        fixture_start(&f, machine);
+        fixture_miss(&f, 0, 100, MEM_READ, 0, 1);
+        fixture_miss(&f, 0, 101, MEM_READ, 2, 1);
+        mem_advance(f.mem, 999);
+        fixture_hit(&f, 0, 1000, MEM_WRITE, 0, 1001);
+        fixture_miss(&f, 1, 1000, MEM_READ_PAST, 2, 3);
+        mem_advance(f.mem, 1999);
+        end[shares] = f.log[f.n_log - 1].cycle;
+        fixture_end(&f);
+    }
+    assert_int_equal(end[1], end[0] + 1);
 }
 
 /* Pages of 4 KB are at home in halves by their number, SMs too: lines 0 and 64 are at home with SM 0 and SM 1. */
@@ -302,6 +386,10 @@ int main(void) {
         cmocka_unit_test(the_link_into_an_sm_serves_one_after_the_other),
         cmocka_unit_test(a_bank_answers_loads_of_a_line_together),
         cmocka_unit_test(a_bulk_copy_reads_the_sectors_of_a_line_together),
+        cmocka_unit_test(a_load_may_read_the_sectors_of_a_line_together),
+        cmocka_unit_test(slices_lie_at_different_distances),
+        cmocka_unit_test(a_line_from_the_other_half_keeps_its_bank_busy),
+        cmocka_unit_test(stores_share_the_lookups_of_reads),
         cmocka_unit_test(a_half_of_the_chip_has_what_its_sms_have_accessed),
         cmocka_unit_test(the_host_leaves_every_second_line_astray),
         cmocka_unit_test(stores_may_have_a_port_of_their_own),
