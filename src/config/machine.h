@@ -58,7 +58,7 @@ struct config_matrix {
 
 /* Shared memory of an SM. */
 struct config_shared {
-    uint32_t size_bytes, reserved_bytes, banks, latency_cycles;
+    uint32_t size_bytes, reserved_bytes, banks, latency_cycles, pass_cycles;
 };
 
 /* One memory for shared memory and the L1. */

@@ -61,6 +61,17 @@ static void count_retries(struct sm *sm, uint32_t mask, uint32_t n_rounds, uint3
     sm->counters.machine_thread_instructions += (uint64_t)n_threads * n;
 }
 
+/* Returns how long an access waits for the passes of its warp's accesses before it. The passes of a warp take
+ * shared.pass_cycles each. The unit takes one of another warp between them, so they keep it busy for a cycle each. */
+static uint64_t wait_for_passes(const struct sm *sm, uint32_t s, uint32_t passes, uint64_t cycle) {
+    uint64_t each = sm->machine->shared.pass_cycles, *end = &sm->ldst.passes_end[s],
+             start = cycle > *end ? cycle : *end;
+    if (each == 1)
+        return 0;
+    *end = start + each * passes + 1;
+    return start - cycle;
+}
+
 static void access_shared(struct sm *sm, uint32_t s, uint32_t pc, uint32_t mask, uint64_t cycle) {
     const struct sm_timing *timing = &sm->program->timing[pc];
     const struct exec_insn *insn = &sm->program->exec->code[pc];
@@ -80,7 +91,9 @@ static void access_shared(struct sm *sm, uint32_t s, uint32_t pc, uint32_t mask,
         count_conflicts(sm, pc, passes, mem_least_passes(mask, bytes, banks));
     uint32_t occupancy = sm_occupancy_cycles(sm, timing, mask);
     uint64_t extra = passes > occupancy ? passes : occupancy;
-    uint64_t ready = cycle + sm->machine->shared.latency_cycles + extra - occupancy;
+    uint64_t ready = cycle + sm->machine->shared.latency_cycles + (extra - occupancy) * sm->machine->shared.pass_cycles;
+    if (passes > 1)
+        ready += wait_for_passes(sm, s, passes, cycle);
     uint32_t others = sm->has_clusters ? sm_cluster_lanes(sm, mask) : 0;
     if (others) {
         uint64_t sent;
@@ -119,8 +132,9 @@ static void access_constants(struct sm *sm, uint32_t s, const struct sm_timing *
 }
 
 /* Sets how fast the L1 takes the request's lines. Copies use all banks, without conflicts. */
-static void set_pace(const struct config_machine *machine, struct sm_request *request,
-                     const uint64_t address[EXEC_LANES], uint32_t bytes) {
+static void set_pace(struct sm *sm, uint32_t s, struct sm_request *request, const uint64_t address[EXEC_LANES],
+                     uint32_t bytes, uint64_t cycle) {
+    const struct config_machine *machine = sm->machine;
     unsigned n = request->n_transactions;
     request->lines_per_cycle = request->more_cycles = 0;
     if (!machine->unified.is_present || !machine->unified.tag_banks || request->kind == MEM_ATOMIC ||
@@ -135,6 +149,12 @@ static void set_pace(const struct config_machine *machine, struct sm_request *re
                                     machine->shared.banks);
     request->lines_per_cycle = (uint8_t)((n + cycles - 1) / cycles);
     request->more_cycles = (uint8_t)(cycles - (n + request->lines_per_cycle - 1) / request->lines_per_cycle);
+    if (cycles == 1)
+        return;
+    sm_units_occupy(&sm->units, SM_UNIT_LDST, 0, cycle + cycles); /* shared memory has the same data path */
+    if (request->kind != MEM_WRITE)
+        request->late_cycles = (uint16_t)(wait_for_passes(sm, s, cycles, cycle) +
+                                          (uint64_t)(cycles - 1) * (machine->shared.pass_cycles - 1));
 }
 
 /* The texture unit takes longer than the L1 for the same lines. */
@@ -218,7 +238,7 @@ static void access_memory(struct sm *sm, uint32_t s, const struct divergence_bun
         return;
     }
     if (timing->copies != SM_COPIES_BULK || !sm->machine->copies.is_present)
-        set_pace(sm->machine, request, address, bytes);
+        set_pace(sm, s, request, address, bytes, cycle);
     if (timing->is_texture)
         slow_down(sm->machine, timing, request);
     sm->counters.long_instructions++;

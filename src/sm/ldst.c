@@ -10,16 +10,20 @@
 
 /* ---- Requests ---------------------------------------------------------------------------------------------------- */
 
-void sm_ldst_init(struct sm_ldst *ldst, uint32_t n_requests) {
+void sm_ldst_init(struct sm_ldst *ldst, uint32_t n_requests, uint32_t n_slots) {
     *ldst = (struct sm_ldst){.n_requests = n_requests,
                              .n_free = n_requests,
                              .done = SM_NO_REQUEST,
-                             .request = base_allocate(n_requests, sizeof *ldst->request)};
+                             .request = base_allocate(n_requests, sizeof *ldst->request),
+                             .passes_end = base_allocate(n_slots, sizeof *ldst->passes_end)};
     for (uint32_t i = 0; i < n_requests; i++)
         ldst->request[i].next_free = i + 1;
 }
 
-void sm_ldst_free(struct sm_ldst *ldst) { free(ldst->request); }
+void sm_ldst_free(struct sm_ldst *ldst) {
+    free(ldst->request);
+    free(ldst->passes_end);
+}
 
 uint32_t sm_ldst_take(struct sm_ldst *ldst) {
     uint32_t number = ldst->next_free;
@@ -29,6 +33,7 @@ uint32_t sm_ldst_take(struct sm_ldst *ldst) {
     request->is_used = true;
     request->is_copy = false;
     request->conflicting = 0;
+    request->late_cycles = 0;
     return number;
 }
 
@@ -105,6 +110,7 @@ static void finish(struct sm *sm, struct sm_request *request, uint64_t cycle) {
         return;
     if (timing->is_texture)
         request->ready += (timing->is_plane ? 2ull : 1ull) * sm->machine->unified.texture_cycles;
+    request->ready += request->late_cycles;
     if (sm_has_result(timing))
         count_load(sm, request);
     if (sm->boards.board) {

@@ -18,6 +18,7 @@ struct sm_request {
     struct mem_transaction transaction[MEM_MAX_TRANSACTIONS];
     uint32_t n_transactions, next;
     uint8_t lines_per_cycle, more_cycles; /* most lines per cycle; L1 busy cycles after the last. 0: no limit */
+    uint16_t late_cycles;                 /* from the arrival of its last line until its destinations are ready */
     uint64_t outstanding;                 /* a bit per line: missed and not yet arrived */
     uint64_t conflicting;                 /* a bit per line before `next`: it waits for its bank (l1.bank_queues) */
     uint64_t ready;                       /* the cycle in which its latest line so far arrived */
@@ -45,6 +46,7 @@ struct sm_ldst {
     uint64_t port_cycle;                    /* with port_conflicts: the cycle in which the port was last taken */
     uint64_t l1_free; /* the cycle in which the L1 takes the first line of another access: unified.tag_banks */
     struct sm_request *request;
+    uint64_t *passes_end; /* of each slot: the cycle in which its last access has passed */
     uint32_t queue[SM_LDST_RING];
     /* Loads that memory has refused, for schedulers that let them wait aside (sched_ops.most_aside). */
     uint32_t n_aside, first_aside;
@@ -53,7 +55,7 @@ struct sm_ldst {
     uint32_t aside[SCHED_MOST_ASIDE];
 };
 
-void sm_ldst_init(struct sm_ldst *ldst, uint32_t n_requests);
+void sm_ldst_init(struct sm_ldst *ldst, uint32_t n_requests, uint32_t n_slots);
 void sm_ldst_free(struct sm_ldst *ldst);
 /* Takes a free request. Check sm_ldst_has_room() first. */
 uint32_t sm_ldst_take(struct sm_ldst *ldst);

@@ -24,6 +24,9 @@ static void bank_conflicts_take_passes(void **state) {
     /* mov 1, shl 10, ld 19, add 34, mov 35, ret 36 */
     assert_int_equal(fixture_cycles(NULL, no_conflict, 32), 36);
     assert_int_equal(fixture_cycles(NULL, conflict, 32), 36 + 31);
+    static const char *const slow[] = {"shared.pass_cycles=3", NULL};
+    assert_int_equal(fixture_cycles(slow, no_conflict, 32), 36);
+    assert_int_equal(fixture_cycles(slow, conflict, 32), 36 + 3 * 31);
 }
 
 /* 32 lanes of 16 bytes need four passes, and neighbours take no more. At a stride of 32 bytes two lanes meet in each
@@ -159,7 +162,7 @@ static void textures_have_their_own_cache(void **state) {
 static void requests_are_taken_and_given_back(void **state) {
     (void)state;
     struct sm_ldst ldst;
-    sm_ldst_init(&ldst, EXEC_LANES + 1);
+    sm_ldst_init(&ldst, EXEC_LANES + 1, 1);
     assert_true(sm_ldst_has_room(&ldst));
     uint32_t first = sm_ldst_take(&ldst);
     assert_true(ldst.request[first].is_used && sm_ldst_has_room(&ldst));
@@ -175,7 +178,7 @@ static void requests_are_taken_and_given_back(void **state) {
 static void the_queue_keeps_its_order_around_the_ring(void **state) {
     (void)state;
     struct sm_ldst ldst;
-    sm_ldst_init(&ldst, 2 * EXEC_LANES);
+    sm_ldst_init(&ldst, 2 * EXEC_LANES, 1);
     for (uint32_t i = 0; i < 2 * SM_LDST_RING; i++) {
         sm_ldst_push(&ldst, i);
         if (i < SM_LDST_QUEUE - 1) {
@@ -192,7 +195,7 @@ static void the_queue_keeps_its_order_around_the_ring(void **state) {
 static void answered_requests_form_a_list_in_their_order(void **state) {
     (void)state;
     struct sm_ldst ldst;
-    sm_ldst_init(&ldst, 4);
+    sm_ldst_init(&ldst, 4, 1);
     assert_int_equal(ldst.done, SM_NO_REQUEST);
     sm_ldst_add_done(&ldst, 2);
     sm_ldst_add_done(&ldst, 0);

@@ -53,7 +53,7 @@ struct sm *sm_new(const struct sm_setup *setup) {
     sm->is_separate = is_separate(sm);
     sm->needs_prefetch = machine->sm.count * sm->slots.n > SLOTS_IN_HOST_CACHE;
     sm_wheel_init(&sm->wheel);
-    sm_ldst_init(&sm->ldst, 4 * sm->n_warps + SM_LDST_QUEUE + EXEC_LANES);
+    sm_ldst_init(&sm->ldst, 4 * sm->n_warps + SM_LDST_QUEUE + EXEC_LANES, sm->slots.n);
     sm->ldst.has_bank_queues = machine->l1.has_bank_queues;
     sm->ldst.port_conflicts = mem_only_port(sm->mem, sm->index);
     for (uint32_t s = 0; s < sm->slots.n; s++)
