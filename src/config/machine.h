@@ -24,7 +24,7 @@ struct config_sm {
     enum config_pipeline pipeline;
     uint32_t schedulers;
     enum config_units units;
-    uint32_t stages, fetch_cycles, branch_cycles;
+    uint32_t stages, fetch_cycles, branch_cycles, barrier_cycles;
     uint32_t alu_cycles, fp32_cycles, fp64_cycles, sfu_cycles, constant_cycles, prefix_cycles;
     uint32_t sfu_width, ldst_width, multiply_width, register_banks;
     double fp64_width;
@@ -32,7 +32,7 @@ struct config_sm {
 
 /* Starting and ending grids and their blocks. */
 struct config_launch {
-    uint32_t start_cycles, turn_cycles, drain_cycles;
+    uint32_t start_cycles, turn_cycles, drain_cycles, drain_least_cycles;
     double block_cycles;
     uint32_t concurrent; /* kernels at the same time */
 };

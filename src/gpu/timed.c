@@ -2,6 +2,7 @@
  * blocks have ended. Then the counters are collected. */
 #include "gpu/timed.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -387,7 +388,14 @@ static void block_ended(void *user, uint32_t sm) {
     }
 }
 
-/* Returns this grid's part of launch.drain_cycles: in proportion to the SMs that had blocks, if it accessed memory. */
+uint64_t gpu_drain_cycles(const struct config_machine *machine, uint64_t n_blocks) {
+    uint32_t n_sms = machine->sm.count, n_used = n_blocks < n_sms ? (uint32_t)n_blocks : n_sms;
+    uint32_t least = machine->launch.drain_least_cycles, most = machine->launch.drain_cycles;
+    double share = n_sms > 1 ? log2(n_used) / log2(n_sms) : 1;
+    return least + (uint64_t)(share * ((double)most - least));
+}
+
+/* Returns how long this grid drains: not at all if it has not accessed memory. */
 static uint64_t drain_cycles(const struct gpu_run *run, const struct stats_counters *before) {
     const struct gpu_timed *timed = run->timed;
     struct stats_counters now = {0};
@@ -395,9 +403,8 @@ static uint64_t drain_cycles(const struct gpu_run *run, const struct stats_count
         return 0;
     for (uint32_t i = 0; i < timed->machine.sm.count; i++)
         sm_add_counters(timed->sm[i], &now);
-    uint64_t n_used = run->n_blocks < timed->machine.sm.count ? run->n_blocks : timed->machine.sm.count;
     bool has_accessed = now.long_instructions > before->long_instructions;
-    return has_accessed ? timed->machine.launch.drain_cycles * n_used / timed->machine.sm.count : 0;
+    return has_accessed ? gpu_drain_cycles(&timed->machine, run->n_blocks) : 0;
 }
 
 /* Stores, and atomics whose result is not awaited, may still be in flight. */

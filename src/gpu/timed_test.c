@@ -222,6 +222,23 @@ static void the_end_of_a_launch_waits_for_its_accesses(void **state) {
     assert_int_equal(cycles_of(slow, store, 4, 32), four + 100);
     assert_int_equal(cycles_of(slow, store, 6, 32), six + 100);
     assert_int_equal(cycles_of(slow, "ret;", 4, 32), cycles_of(fast, "ret;", 4, 32));
+    static const char *const least[] = {"sm.count=4", "launch.drain_cycles=100", "launch.drain_least_cycles=40", NULL};
+    assert_int_equal(cycles_of(least, store, 1, 32), cycles_of(fast, store, 1, 32) + 40);
+    assert_int_equal(cycles_of(least, store, 2, 32), two + 70);
+    assert_int_equal(cycles_of(least, store, 4, 32), four + 100);
+}
+
+/* Each of three barriers holds its two warps for 30 cycles; one warp alone waits as long. */
+static void a_barrier_takes_time_to_release_its_warps(void **state) {
+    (void)state;
+    static const char *const slow[] = {"sm.barrier_cycles=30", NULL};
+    static const char barriers[] = "bar.sync 0;\nbar.sync 0;\nbar.sync 0;\nret;";
+    for (unsigned threads = 32; threads <= 64; threads += 32) {
+        uint64_t fast = cycles_of(NULL, barriers, 1, threads), later = cycles_of(slow, barriers, 1, threads);
+        assert_in_range(later, fast + 3 * 20, fast + 3 * 30);
+    }
+    static const char arrives[] = "bar.arrive 1, 64;\nret;";
+    assert_int_equal(cycles_of(slow, arrives, 1, 32), cycles_of(NULL, arrives, 1, 32));
 }
 
 /* Two branches whose paths are too long to become predicates: each ends where its paths meet. */
@@ -411,6 +428,7 @@ int main(void) {
         cmocka_unit_test(blocks_take_the_same_time_under_every_model),
         cmocka_unit_test(cycles_without_a_group_are_told_apart),
         cmocka_unit_test(the_end_of_a_launch_waits_for_its_accesses),
+        cmocka_unit_test(a_barrier_takes_time_to_release_its_warps),
         cmocka_unit_test(paths_that_meet_take_time),
         cmocka_unit_test(the_clock_turns_cycles_into_time),
 

@@ -207,8 +207,7 @@ static void join(struct gpu_run *run, struct gpu_task *task, uint64_t first, uin
 static void set_end(struct gpu_run *run, struct gpu_part *part) {
     const struct gpu_timed *timed = run->timed;
     struct stats_counters share = share_of(run, part);
-    uint64_t n_sms = timed->machine.sm.count, n_used = part->n_blocks < n_sms ? part->n_blocks : n_sms;
-    uint64_t drain = share.long_instructions ? timed->machine.launch.drain_cycles * n_used / n_sms : 0;
+    uint64_t drain = share.long_instructions ? gpu_drain_cycles(&timed->machine, part->n_blocks) : 0;
     uint64_t host = mem_host_idle(timed->mem);
     part->end_cycle = part->last_cycle + drain;
     if (host > part->end_cycle)

@@ -60,6 +60,8 @@ static void wake(void *user, struct divergence_group *group, uint64_t cycle) {
         sm_observe_wake(sm, (uint32_t)group->slot);
     if (sm->lanes.ready)
         sm_lanes_changed(sm, (uint32_t)group->slot);
+    if (sm->barrier_end && sm->slots.slot[group->slot].fetch_ready < sm->barrier_end)
+        sm->slots.slot[group->slot].fetch_ready = sm->barrier_end;
     if (sm->blocks.start) { /* the barrier of a cluster releases the block */
         struct sm_slot *slot = &sm->slots.slot[group->slot];
         if (slot->fetch_ready != SM_NEVER && slot->fetch_ready < sm->blocks.start)

@@ -77,6 +77,7 @@ struct sm {
     enum sm_stall sleeps_for;
     uint64_t active_before; /* active_cycles when the grid began */
     uint64_t last_change;   /* sm.h */
+    uint64_t barrier_end;   /* when the groups that a barrier releases continue; 0: no group is at a barrier now */
     struct stats_sm counters;
     struct stats_divergence divergence_counters;
 

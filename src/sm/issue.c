@@ -179,6 +179,16 @@ static void meet_cluster(struct sm *sm, struct divergence_group *group, const st
         sm->slots.slot[group->slot].fetch_ready = cta->cluster_ready;
 }
 
+/* Lets a group whose arrival has completed a barrier continue when the others do. One that only arrives goes on. */
+static void leave_barrier(struct sm *sm, const struct divergence_group *group, uint32_t pc) {
+    enum exec_barrier_mode mode = (enum exec_barrier_mode)sm->program->exec->code[pc].barrier_mode;
+    bool only_arrives = mode == EXEC_BARRIER_ARRIVE || mode == EXEC_BARRIER_WAIT; /* or waits for its cluster */
+    struct sm_slot *slot = group->slot >= 0 ? &sm->slots.slot[group->slot] : NULL;
+    if (slot && !only_arrives && group->status == DIVERGENCE_RUNS && slot->fetch_ready < sm->barrier_end)
+        slot->fetch_ready = sm->barrier_end;
+    sm->barrier_end = 0;
+}
+
 static void call_control(struct sm *sm, struct divergence_group *group, const struct divergence_bundle *bundle,
                          uint64_t cycle) {
     enum exec_kind kind = (enum exec_kind)sm->program->exec->code[bundle->pc].kind;
@@ -188,7 +198,11 @@ static void call_control(struct sm *sm, struct divergence_group *group, const st
         sm_products_follow(sm, (uint32_t)group->slot, bundle, cycle);
     uint64_t n_divergent = sm->divergence_counters.divergent_branches;
     uint32_t pc = bundle->pc;
+    bool waits = kind == EXEC_KIND_BARRIER && sm->program->timing[pc].is_barrier && sm->machine->sm.barrier_cycles;
+    sm->barrier_end = waits ? cycle + sm->machine->sm.barrier_cycles : 0;
     sm->divergence->control(sm->model, group, pc, bundle->mask, cycle);
+    if (waits)
+        leave_barrier(sm, group, pc);
     if (sm->divergence_counters.divergent_branches != n_divergent)
         sm_hot_at(sm, pc)->diverged++;
     if (sm_has_fault(sm))
