@@ -66,9 +66,12 @@ static double measure(struct bench *bench, const struct operation *first, const 
 }
 
 static const char *const pair[][2] = {
-    {"ffma", "iadd_xor"}, {"ffma", "imad"},     {"ffma", "dfma"},     {"ffma", "ex2_approx"},
-    {"iadd_xor", "imad"}, {"ffma", "popc"},     {"iadd_xor", "popc"}, {"ex2_approx", "popc"},
-    {"ffma", "shfl"},     {"dfma", "iadd_xor"}, {"ffma", "shf"},      {"ex2_approx", "i2f_f2i"},
+    {"ffma", "iadd_xor"}, {"ffma", "imad"},        {"ffma", "dfma"},      {"ffma", "ex2_approx"},
+    {"iadd_xor", "imad"}, {"ffma", "popc"},        {"iadd_xor", "popc"},  {"ex2_approx", "popc"},
+    {"ffma", "shfl"},     {"dfma", "iadd_xor"},    {"ffma", "shf"},       {"ex2_approx", "i2f_f2i"},
+    {"dadd", "dmul"},     {"dfma", "shf"},         {"dfma", "imad"},      {"dfma", "ex2_approx"},
+    {"dfma", "shfl"},     {"shfl", "shf"},         {"shf", "ex2_approx"}, {"imad", "shf"},
+    {"imad_wide", "shf"}, {"add_u64_xor", "ffma"},
 };
 
 void bench_arithmetic(struct bench *bench) {

@@ -8,17 +8,18 @@ enum { PER_ROUND = 16, SKIPPED = 24 };
 static const char setup[] = "cvt.rn.f32.u32 %f0, %lane;\nmov.f32 %f1, %f0;\nmov.f32 %f2, %fa;\nmov.f32 %f3, %fb;\n";
 static const char tail[] = "xor.b32 %sink, %f0, %f1;\nxor.b32 %sink, %sink, %f2;\nxor.b32 %sink, %sink, %f3;\n";
 
-/* PER_ROUND branches over SKIPPED instructions, taken by the lanes below the parameter. */
-static void branches(struct bench *bench) {
+/* PER_ROUND branches over SKIPPED instructions, taken by the lanes below the parameter. If the condition is uniform,
+ * all threads have the same, and a compiler knows. */
+static void branches(struct bench *bench, const char *name, bool is_uniform, unsigned warps) {
     static const struct {
         const char *parameter;
         unsigned lanes;
     } kind[] = {{"all_take", 32}, {"none_takes", 0}, {"half_take", 16}, {"one_takes", 1}};
     struct text body = {0};
     unsigned rounds = bench->is_quick ? 8 : 64;
-    if (!bench_wants(bench, "branch"))
+    if (!bench_wants(bench, name))
         return;
-    text_add(&body, "setp.lt.u32 %%p1, %%lane, %%number;\n");
+    text_add(&body, is_uniform ? "setp.ne.u32 %%p1, %%number, 0;\n" : "setp.lt.u32 %%p1, %%lane, %%number;\n");
     for (unsigned i = 0; i < PER_ROUND; i++) {
         text_add(&body, "@%%p1 bra OVER%u;\n", i);
         for (unsigned k = 0; k < SKIPPED; k++)
@@ -27,10 +28,62 @@ static void branches(struct bench *bench) {
     }
     struct bench_kernel kernel =
         bench_compile(bench, &(struct bench_source){.setup = setup, .body = body.at, .tail = tail});
-    for (size_t i = 0; i < sizeof kind / sizeof *kind; i++) {
-        struct bench_launch launch = {.blocks = 1, .threads = 32, .rounds = rounds, .number = kind[i].lanes};
-        bench_print("branch", kind[i].parameter, bench_run(bench, kernel, launch, NULL) / (PER_ROUND * rounds));
+    for (size_t i = 0; i < (is_uniform ? 2 : sizeof kind / sizeof *kind); i++) {
+        struct bench_launch launch = {.blocks = 1, .threads = 32 * warps, .rounds = rounds, .number = kind[i].lanes};
+        bench_print(name, kind[i].parameter, bench_run(bench, kernel, launch, NULL) / (PER_ROUND * rounds));
     }
+    bench_unload(kernel);
+    text_free(&body);
+}
+
+/* A loop of `number` iterations, which no compiler unrolls, with a chain of the parameter's length. The end depends on
+ * a counter beside the chain, or on the chain itself. In cycles of an iteration. */
+static void loops(struct bench *bench, const char *name, bool depends, unsigned warps) {
+    enum { ITERATIONS = 64 };
+    unsigned rounds = bench->is_quick ? 8 : 64;
+    for (unsigned length = 1; bench_wants(bench, name) && length <= 16; length = length < 4 ? length + 1 : 2 * length) {
+        struct text body = {0};
+        text_add(&body, "%s %%r50, %%number%s;\nLOOP:\n.pragma \"nounroll\";\n", depends ? "add.u32" : "mov.u32",
+                 depends ? ", %r53" : "");
+        for (unsigned k = 0; k < length; k++)
+            text_add(&body,
+                     depends ? "mad.lo.u32 %%r50, %%r50, %%r51, %%r52;\n" : "fma.rn.f32 %%f0, %%f0, %%fa, %%fb;\n");
+        text_add(&body, depends ? "add.rn.f32 %%f0, %%f0, %%fa;\n" : "sub.u32 %%r50, %%r50, 1;\n");
+        text_add(&body, "setp.ne.u32 %%p1, %%r50, 0;\n@%%p1 bra LOOP;\n");
+        struct text more = {0}; /* 1 and -1, which a compiler cannot know */
+        text_add(&more,
+                 "%sand.b32 %%t, %%number, 0x40000000;\nadd.u32 %%r51, %%t, 1;\nsub.u32 %%r52, %%t, 1;\n"
+                 "and.b32 %%r53, %%t, %%gtid;\n",
+                 setup);
+        struct bench_kernel kernel =
+            bench_compile(bench, &(struct bench_source){.setup = more.at, .body = body.at, .tail = tail});
+        struct bench_launch launch = {
+            .blocks = 1, .threads = 32 * warps, .rounds = rounds, .number = depends ? ITERATIONS * length : ITERATIONS};
+        bench_print_number(name, length, bench_run(bench, kernel, launch, NULL) / (ITERATIONS * rounds));
+        bench_unload(kernel);
+        text_free(&body);
+        text_free(&more);
+    }
+}
+
+/* Calls of a function that adds its arguments. */
+static void calls(struct bench *bench) {
+    static const char add[] = ".func (.reg .f32 %result) add_up(.reg .f32 %x, .reg .f32 %y)\n{\n"
+                              "add.rn.f32 %result, %x, %y;\nret;\n}\n";
+    unsigned rounds = bench->is_quick ? 8 : 64;
+    struct text body = {0};
+    if (!bench_wants(bench, "call"))
+        return;
+    for (unsigned i = 0; i < PER_ROUND; i++)
+        text_add(&body, "call.uni (%%f0), add_up, (%%f0, %%fa);\n");
+    struct bench_kernel kernel =
+        bench_compile(bench, &(struct bench_source){.globals = add, .setup = setup, .body = body.at, .tail = tail});
+    for (unsigned warps = 1; warps <= 16; warps *= 4)
+        bench_print_number("call", warps,
+                           bench_run(bench, kernel,
+                                     (struct bench_launch){.blocks = 1, .threads = 32 * warps, .rounds = rounds},
+                                     NULL) /
+                               (PER_ROUND * rounds));
     bench_unload(kernel);
     text_free(&body);
 }
@@ -192,7 +245,15 @@ static void first_fetches(struct bench *bench) {
 }
 
 void bench_control(struct bench *bench) {
-    branches(bench);
+    branches(bench, "branch", false, 1);
+    branches(bench, "branch_16_warps", false, 16);
+    branches(bench, "uniform_branch", true, 1);
+    branches(bench, "uniform_branch_16_warps", true, 16);
+    loops(bench, "loop_counter", false, 1);
+    loops(bench, "loop_counter_16_warps", false, 16);
+    loops(bench, "loop_chain", true, 1);
+    loops(bench, "loop_chain_16_warps", true, 16);
+    calls(bench);
     two_sides(bench);
     uneven_loops(bench);
     repeated(bench, "barrier", "bar.sync 0;");

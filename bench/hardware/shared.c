@@ -150,12 +150,23 @@ void bench_shared(struct bench *bench) {
     few_warps(bench);
     beside(bench);
     static const char load[] = "ld.shared.u32 %r$, [%r$];";
+    static const char load_xor[] = "ld.shared.u32 %r$, [%r$];\nxor.b32 %r$, %r$, %r40;";
+    static const char load2_xor[] = "ld.shared.v2.u32 {%r$, %t}, [%r$];\nand.b32 %t, %t, %r40;\nxor.b32 %r$, %r$, %t;";
+    static const char load4_xor[] =
+        "ld.shared.v4.u32 {%r$, %r41, %r42, %t}, [%r$];\nxor.b32 %t, %t, %r41;\nxor.b32 %t, %t, %r42;\n"
+        "and.b32 %t, %t, %r40;\nxor.b32 %r$, %r$, %t;";
     static const char store[] = "st.shared.u32 [%r$], %r$;";
     static const char atomic[] = "atom.shared.add.u32 %t, [%r$], %r40;\nxor.b32 %sink, %sink, %t;";
     static const char atomic_chain[] = "atom.shared.or.b32 %r$, [%r$], %r40;";
     for (unsigned stride = 0; stride <= 32; stride = stride ? 2 * stride : 1) {
         if (bench_wants(bench, "shared_load_latency"))
             bench_print_number("shared_load_latency", stride, measure(bench, load, 1, 1, stride));
+        if (bench_wants(bench, "shared_load_xor"))
+            bench_print_number("shared_load_xor", stride, measure(bench, load_xor, 1, 1, stride));
+        if (bench_wants(bench, "shared_load2_xor") && stride % 2 == 0)
+            bench_print_number("shared_load2_xor", stride, measure(bench, load2_xor, 1, 1, stride));
+        if (bench_wants(bench, "shared_load4_xor") && stride % 4 == 0)
+            bench_print_number("shared_load4_xor", stride, measure(bench, load4_xor, 1, 1, stride));
         if (bench_wants(bench, "shared_load_rate"))
             bench_print_number("shared_load_rate", stride, measure(bench, load, 4, 32, stride));
         if (bench_wants(bench, "shared_store_rate"))
