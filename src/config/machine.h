@@ -24,8 +24,9 @@ struct config_sm {
     enum config_pipeline pipeline;
     uint32_t schedulers;
     enum config_units units;
-    uint32_t stages, fetch_cycles, branch_cycles, barrier_cycles;
+    uint32_t stages, fetch_cycles, branch_cycles, untaken_cycles, barrier_cycles;
     uint32_t alu_cycles, fp32_cycles, fp64_cycles, sfu_cycles, constant_cycles, prefix_cycles;
+    uint32_t guard_cycles, cross_cycles, sfu_cross_cycles;
     uint32_t sfu_width, ldst_width, multiply_width, register_banks;
     double fp64_width;
 };

@@ -127,6 +127,8 @@ static void describe(const struct isa_code *code, const struct ptx_instruction *
         isa_use(insn, ISA_UNIT_LDST, ISA_LATENCY_SHARED);
     else if ((source->opcode == PTX_OP_BAR || source->opcode == PTX_OP_BARRIER) && !ptx_has(source, PTX_MOD_WARP))
         isa_use(insn, ISA_UNIT_ARRIVE, ISA_LATENCY_ALU);
+    else if (source->opcode == PTX_OP_VOTE) /* beside comparisons: op_vote */
+        isa_use(insn, ISA_UNIT_MULTIPLY, ISA_LATENCY_ALU);
     else
         insn->is_exception = false;
     if (is_atomic(source))

@@ -80,6 +80,44 @@ static void one_unit_multiplies_for_all_schedulers(void **state) {
     assert_int_equal(fixture_cycles(shared, "add.u32 %r1, 3, 4;\nret;", 64), 2);
 }
 
+/* The comparison in 1, the guarded addition in 10, or 21. A selection reads the predicate as an operand, so it issues in
+ * 10 whatever guards take. */
+static void guards_may_take_longer_than_other_results(void **state) {
+    (void)state;
+    static const char *const slow[] = {"sm.guard_cycles=20", NULL};
+    static const char guard[] = "setp.eq.u32 %p1, 1, 2;\n@%p1 add.u32 %r1, 1, 2;\nret;";
+    static const char operand[] = "setp.eq.u32 %p1, 1, 2;\nselp.u32 %r1, 1, 2, %p1;\nret;";
+    static const char vote[] = "setp.eq.u32 %p1, 1, 2;\nvote.sync.ballot.b32 %r1, %p1, -1;\nret;";
+    assert_int_equal(fixture_cycles(NULL, guard, 32), 11);
+    assert_int_equal(fixture_cycles(slow, guard, 32), 22);
+    assert_int_equal(fixture_cycles(slow, operand, 32), 11);
+    assert_int_equal(fixture_cycles(slow, vote, 32), 22);
+}
+
+/* The product in 1 and the sum of it in 10, or five cycles later in another unit. The sum of a sum never waits. */
+static void results_take_longer_to_another_unit(void **state) {
+    (void)state;
+    static const char *const far[] = {"sm.cross_cycles=5", "sm.sfu_cross_cycles=7", NULL};
+    static const char two_units[] = "mul.lo.u32 %r1, 3, 4;\nadd.u32 %r2, %r1, 1;\nret;";
+    static const char one_unit[] = "add.u32 %r1, 3, 4;\nadd.u32 %r2, %r1, 1;\nret;";
+    static const char special[] = "ex2.approx.f32 %f1, 0f3F800000;\nadd.f32 %f2, %f1, %f1;\nret;";
+    assert_int_equal(fixture_cycles(NULL, two_units, 32), 11);
+    assert_int_equal(fixture_cycles(far, two_units, 32), 11 + 5);
+    assert_int_equal(fixture_cycles(far, one_unit, 32), 11);
+    assert_int_equal(fixture_cycles(far, special, 32), fixture_cycles(NULL, special, 32) + 7);
+}
+
+/* The comparison in 1, the branch in 10; what follows in 15, or in 13 if no thread takes it. */
+static void branches_that_no_thread_takes_may_cost_less(void **state) {
+    (void)state;
+    static const char *const quick[] = {"sm.untaken_cycles=3", NULL};
+    static const char untaken[] = "setp.eq.u32 %p1, 1, 2;\n@%p1 bra L;\nadd.u32 %r1, 1, 2;\nL:\nret;";
+    static const char taken[] = "setp.eq.u32 %p1, 1, 1;\n@%p1 bra L;\nadd.u32 %r1, 1, 2;\nL:\nret;";
+    assert_int_equal(fixture_cycles(NULL, untaken, 32), 16);
+    assert_int_equal(fixture_cycles(quick, untaken, 32), 14);
+    assert_int_equal(fixture_cycles(quick, taken, 32), 15);
+}
+
 /* With one bank, three different sources are read in three cycles, so the result is two cycles later. Equal sources are
  * read once. */
 static void source_registers_of_one_bank_are_read_in_turn(void **state) {
@@ -304,6 +342,9 @@ int main(void) {
         cmocka_unit_test(a_division_holds_units_only_where_lanes_share_them),
         cmocka_unit_test(each_scheduler_issues_a_warp),
         cmocka_unit_test(one_unit_multiplies_for_all_schedulers),
+        cmocka_unit_test(guards_may_take_longer_than_other_results),
+        cmocka_unit_test(results_take_longer_to_another_unit),
+        cmocka_unit_test(branches_that_no_thread_takes_may_cost_less),
         cmocka_unit_test(source_registers_of_one_bank_are_read_in_turn),
         cmocka_unit_test(the_barrel_turns),
         cmocka_unit_test(serialised_accesses_stall_a_barrel),

@@ -414,6 +414,7 @@ struct sm_program *sm_program_new(const struct exec_program *exec, const struct 
         }
         if (machine->sm.multiply_width)
             balance_units(function, lowered, program->timing);
+        sm_wait_for_readers(function, &machine->sm, program->timing);
         program->n_registers += function->ptx->n_registers;
         free(lowered);
     }

@@ -106,6 +106,8 @@ static inline const uint32_t *sm_registers(const struct sm_program *program, con
 uint32_t sm_matrix_products(const struct ptx_instruction *insn);
 struct sm_program *sm_program_new(const struct exec_program *exec, const struct config_machine *machine);
 void sm_program_free(struct sm_program *program);
+/* readers.c: lengthens the latencies of the function's results by what their readers add. */
+void sm_wait_for_readers(const struct exec_function *function, const struct config_sm *sm, struct sm_timing *timing);
 /* facts.c: finds the facts, once. */
 void sm_program_find_facts(struct sm_program *program);
 void sm_facts_free(struct sm_facts *facts);
