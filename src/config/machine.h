@@ -26,7 +26,7 @@ struct config_sm {
     enum config_units units;
     uint32_t stages, fetch_cycles, branch_cycles, untaken_cycles, barrier_cycles;
     uint32_t alu_cycles, fp32_cycles, fp64_cycles, sfu_cycles, constant_cycles, prefix_cycles;
-    uint32_t guard_cycles, cross_cycles, sfu_cross_cycles;
+    uint32_t guard_cycles, cross_cycles, far_cross_cycles;
     uint32_t sfu_width, ldst_width, multiply_width, register_banks;
     double fp64_width;
 };
@@ -41,7 +41,7 @@ struct config_launch {
 /* The machine instructions that PTX becomes: src/isa. */
 struct config_lowering {
     unsigned target; /* index in targets.def */
-    uint32_t diverge_cycles, reconverge_cycles, fence_cycles, fence_access_cycles, sleep_cycles, registers_cycles;
+    uint32_t diverge_cycles, reconverge_cycles, fence_cycles, fence_access_cycles, sleep_cycles, registers_cycles, call_cycles;
 };
 
 /* An SM's cache for constants. */

@@ -134,8 +134,10 @@ static void fold_wide_products(struct isa_code *code) {
         if (is_shift && !code->is_short[r] && isa_n_uses(code, r) > 1)
             continue;
         code->insn[i].parts = 0;
-        for (uint32_t u = code->first_use[r]; is_product && u < code->first_use[r + 1]; u++)
+        for (uint32_t u = code->first_use[r]; is_product && u < code->first_use[r + 1]; u++) {
             code->insn[code->use[u]].parts = ISA_PARTS;
+            code->insn[code->use[u]].takes = ISA_TAKES_WIDE_PRODUCT;
+        }
     }
 }
 
@@ -348,6 +350,7 @@ static void fuse_sums(struct isa_code *code) {
                                is_same_register(&inner->operand[1], &inner->operand[2]);
             if (is_word_sum(code, inner) || (!is_bound && (is_product || is_shift || is_rotation))) {
                 code->insn[d].parts = 0;
+                code->insn[i].takes = is_product && !is_bound ? ISA_TAKES_PRODUCT : ISA_TAKES_SUM;
                 is_full[i] = true;
             }
         }

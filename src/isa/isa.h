@@ -45,6 +45,9 @@ enum isa_atomic {
 
 enum { ISA_AROUND_RETRIES = 2 };
 
+/* The instruction that a sum contains, which decides where it executes. */
+enum isa_takes { ISA_TAKES_NOTHING, ISA_TAKES_SUM, ISA_TAKES_PRODUCT, ISA_TAKES_WIDE_PRODUCT };
+
 /* What a target issues for a PTX instruction. Costs are in parts of an instruction, because a loop that the compiler
  * unrolls pays for its counter and its branch only once in several iterations. */
 struct isa_insn {
@@ -56,6 +59,7 @@ struct isa_insn {
     uint8_t passes;           /* how often the instruction goes through its lanes */
     bool is_sequence : 1;     /* each pass needs the result of the one before */
     bool is_either : 1;       /* ALU or MULTIPLY, whichever has less to do in the basic block */
+    uint8_t takes : 2;        /* enum isa_takes */
     bool is_exception : 1;    /* unit, lanes and latency hold although it is no arithmetic */
     bool is_predicated : 1;   /* a branch that becomes predicates: no thread jumps */
     bool has_slow_path : 1;   /* a square root or a division, which takes longer for some numbers */

@@ -48,6 +48,19 @@ void isa_take_twice_if_long(const struct ptx_instruction *source, struct isa_ins
         insn->passes = 2;
 }
 
+/* A sum that contains a product executes where products do; one that contains a shift or another sum, beside logic. A
+ * pair of words goes through the lanes for logic twice: op_imad_wide, op_add_u64_xor. */
+static void choose_for_contents(const struct ptx_instruction *source, struct isa_insn *insn) {
+    if (insn->is_either && insn->takes != ISA_TAKES_NOTHING) {
+        insn->is_either = false;
+        insn->unit = insn->takes == ISA_TAKES_SUM ? ISA_UNIT_MULTIPLY : ISA_UNIT_ALU;
+        insn->passes = insn->takes == ISA_TAKES_WIDE_PRODUCT ? 2 : 1;
+    } else if (insn->unit == ISA_UNIT_MULTIPLY && insn->parts >= 2 * ISA_PARTS && isa_type(source) != PTX_F64 &&
+               source->n_types && ptx_type_bits(isa_type(source)) == 64) {
+        insn->passes = 2;
+    }
+}
+
 static void choose_unit(const struct isa_target *target, const struct ptx_instruction *source, struct isa_insn *insn) {
     bool is_double = isa_type(source) == PTX_F64 || isa_source_type(source) == PTX_F64;
     bool is_move = source->opcode == PTX_OP_MOV;
@@ -67,6 +80,7 @@ static void choose_unit(const struct isa_target *target, const struct ptx_instru
     else
         isa_use(insn, ISA_UNIT_ALU, isa_is_float(source) ? ISA_LATENCY_FP32 : ISA_LATENCY_ALU);
     target->choose_unit(source, insn);
+    choose_for_contents(source, insn);
 }
 
 /* ---- Atomics ----------------------------------------------------------------------------------------------------- */

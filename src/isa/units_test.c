@@ -56,6 +56,24 @@ static void long_products_take_two_passes(void **state) {
     fixture_free(&f);
 }
 
+/* An address: the product goes into the sum, which then takes as long as the product. A sum of sums is no product. */
+static void sums_execute_where_their_contents_do(void **state) {
+    (void)state;
+    struct fixture f = fixture_new("mul.wide.s32 %rd1, %r1, 4;\nadd.s64 %rd2, %rd0, %rd1;\nst.global.u32 [%rd2], %r1;\n"
+                                   "mul.lo.s32 %r2, %r1, %r0;\nadd.s32 %r3, %r2, %r1;\nst.global.u32 [%rd0], %r3;\n"
+                                   "add.s32 %r4, %r1, %r0;\nadd.s32 %r5, %r4, %r1;\nst.global.u32 [%rd0+4], %r5;\n"
+                                   "xor.b64 %rd3, %rd2, %rd0;\nst.global.u64 [%rd0+8], %rd3;\n");
+    isa_fold(&f.code);
+    isa_choose_units(&f.code);
+    expect_unit(fixture_at(&f, 1), ISA_UNIT_ALU, ISA_LATENCY_ALU, 2);
+    expect_unit(fixture_at(&f, 4), ISA_UNIT_ALU, ISA_LATENCY_ALU, 1);
+    expect_unit(fixture_at(&f, 7), ISA_UNIT_MULTIPLY, ISA_LATENCY_ALU, 1);
+    expect_unit(fixture_at(&f, 9), ISA_UNIT_MULTIPLY, ISA_LATENCY_ALU, 2);
+    for (unsigned k = 1; k <= 7; k += 3)
+        assert_false(fixture_at(&f, k)->is_either);
+    fixture_free(&f);
+}
+
 static void some_instructions_take_another_way(void **state) {
     (void)state;
     struct fixture f = choose("ld.const.f32 %f1, [table];\nmul.wide.u32 %rd1, %r1, 4;\nld.const.f32 %f2, [%rd1];\n"
@@ -97,6 +115,7 @@ int main(void) {
         cmocka_unit_test(rounded_roots_and_divisions_have_a_slow_path),
         cmocka_unit_test(special_functions_and_double_precision_have_their_units),
         cmocka_unit_test(long_products_take_two_passes),
+        cmocka_unit_test(sums_execute_where_their_contents_do),
         cmocka_unit_test(some_instructions_take_another_way),
         cmocka_unit_test(atomics_differ),
         cmocka_unit_test(fences_for_the_device_are_marked),

@@ -91,7 +91,8 @@ static void access_shared(struct sm *sm, uint32_t s, uint32_t pc, uint32_t mask,
         count_conflicts(sm, pc, passes, mem_least_passes(mask, bytes, banks));
     uint32_t occupancy = sm_occupancy_cycles(sm, timing, mask);
     uint64_t extra = passes > occupancy ? passes : occupancy;
-    uint64_t ready = cycle + sm->machine->shared.latency_cycles + (extra - occupancy) * sm->machine->shared.pass_cycles;
+    uint64_t ready = cycle + sm->machine->shared.latency_cycles +
+                     (extra - occupancy) * sm->machine->shared.pass_cycles + timing->exit_cycles;
     if (passes > 1)
         ready += wait_for_passes(sm, s, passes, cycle);
     uint32_t others = sm->has_clusters ? sm_cluster_lanes(sm, mask) : 0;

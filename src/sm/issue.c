@@ -107,12 +107,16 @@ static inline void part(struct sm *sm, struct sm_slot *slot, uint32_t before) {
         slot->fetch_ready += sm->machine->lowering.diverge_cycles;
 }
 
-/* A branch that no thread takes: the next instructions have been fetched. */
-static inline void fall_through(struct sm *sm, struct sm_slot *slot, uint32_t pc, uint64_t cycle) {
+/* Calls and returns have their own cost, and branches that no thread takes: the next instructions have been fetched. */
+static inline void find_next(struct sm *sm, struct sm_slot *slot, const struct sm_timing *timing, uint32_t pc,
+                             uint64_t cycle) {
     const struct divergence_group *group = slot->group;
-    uint32_t cycles = sm->machine->sm.untaken_cycles;
-    if (cycles && group && group->status == DIVERGENCE_RUNS && group->pc == pc + 1)
-        slot->fetch_ready = cycle + cycles;
+    if (!group || group->status != DIVERGENCE_RUNS)
+        return;
+    if (timing->is_call && sm->machine->lowering.call_cycles)
+        slot->fetch_ready = cycle + sm->machine->lowering.call_cycles;
+    else if (timing->is_branch && group->pc == pc + 1 && sm->machine->sm.untaken_cycles)
+        slot->fetch_ready = cycle + sm->machine->sm.untaken_cycles;
 }
 
 /* Shows the scheduler the least progress of the bundle's rows. */
@@ -316,11 +320,10 @@ static inline __attribute__((always_inline)) uint32_t issue_own(struct sm *sm, u
         if (insn->kind >= sm->first_model_kind) {
             uint32_t before = group->mask;
             call_control(sm, group, &bundle, cycle);
-            if (timing->is_branch && !timing->is_predicated) {
-                fall_through(sm, slot, pc, cycle);
-                if (sm->issues != SM_ISSUES_PTX)
-                    part(sm, slot, before);
-            }
+            if (!timing->is_predicated)
+                find_next(sm, slot, timing, pc, cycle);
+            if (sm->issues != SM_ISSUES_PTX && timing->is_branch && !timing->is_predicated)
+                part(sm, slot, before);
             return lanes;
         }
         if (mask) {

@@ -80,8 +80,8 @@ static void one_unit_multiplies_for_all_schedulers(void **state) {
     assert_int_equal(fixture_cycles(shared, "add.u32 %r1, 3, 4;\nret;", 64), 2);
 }
 
-/* The comparison in 1, the guarded addition in 10, or 21. A selection reads the predicate as an operand, so it issues in
- * 10 whatever guards take. */
+/* The comparison in 1, the guarded addition in 10, or 21. A selection reads the predicate as an operand, so it issues
+ * in 10 whatever guards take. */
 static void guards_may_take_longer_than_other_results(void **state) {
     (void)state;
     static const char *const slow[] = {"sm.guard_cycles=20", NULL};
@@ -97,7 +97,7 @@ static void guards_may_take_longer_than_other_results(void **state) {
 /* The product in 1 and the sum of it in 10, or five cycles later in another unit. The sum of a sum never waits. */
 static void results_take_longer_to_another_unit(void **state) {
     (void)state;
-    static const char *const far[] = {"sm.cross_cycles=5", "sm.sfu_cross_cycles=7", NULL};
+    static const char *const far[] = {"sm.cross_cycles=5", "sm.far_cross_cycles=7", NULL};
     static const char two_units[] = "mul.lo.u32 %r1, 3, 4;\nadd.u32 %r2, %r1, 1;\nret;";
     static const char one_unit[] = "add.u32 %r1, 3, 4;\nadd.u32 %r2, %r1, 1;\nret;";
     static const char special[] = "ex2.approx.f32 %f1, 0f3F800000;\nadd.f32 %f2, %f1, %f1;\nret;";

@@ -110,7 +110,7 @@ static void finish(struct sm *sm, struct sm_request *request, uint64_t cycle) {
         return;
     if (timing->is_texture)
         request->ready += (timing->is_plane ? 2ull : 1ull) * sm->machine->unified.texture_cycles;
-    request->ready += request->late_cycles;
+    request->ready += request->late_cycles + timing->exit_cycles;
     if (sm_has_result(timing))
         count_load(sm, request);
     if (sm->boards.board) {

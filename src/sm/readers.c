@@ -1,7 +1,8 @@
 /* Latency by reader. The time until a result can be used depends on the instruction that uses it: one in the same unit
  * has it first, one in another unit some cycles later. A predicate that guards an instruction, a branch or a vote takes
  * longer still, but one that is an operand, as of a selection, takes no longer than other results. The H200 shows all
- * of this (bench/hardware: op_setp_add, op_vote, op_setp_selp, op_iadd_xor, op_fmin_fadd, op_rcp_approx_fadd), and the
+ * of this (bench/hardware: op_setp_add, op_vote, op_setp_selp, op_iadd_xor, op_fmin_fadd, op_rcp_approx_fadd,
+ * shared_load_xor), and the
  * stall counts in the code of ptxas 13.0 agree.
  *
  * The first reader in the basic block decides. For results that only other blocks read, nothing is added, but a
@@ -53,21 +54,33 @@ static void note_origin(void *user, uint32_t r, bool is_write) {
     readers->is_guard[r] |= !is_write && is_predicate(readers, r);
 }
 
-/* The cycles that a result needs to get from one unit to another. */
-static uint32_t way(const struct config_sm *sm, const struct sm_timing *from, const struct sm_timing *to) {
-    if (from->unit == to->unit || !is_arithmetic(to))
-        return 0;
-    return from->unit == SM_UNIT_SFU ? sm->sfu_cross_cycles : to->unit == SM_UNIT_SFU ? 0 : sm->cross_cycles;
+/* Instructions of these units wait in a queue before they read their operands. */
+static bool is_far(const struct sm_timing *timing) {
+    return timing->unit == SM_UNIT_SFU || timing->unit == SM_UNIT_LDST;
+}
+
+static bool has_result(const struct sm_timing *timing) {
+    return is_arithmetic(timing) || timing->is_load || (timing->unit == SM_UNIT_LDST && !timing->is_store);
+}
+
+/* Adds the cycles that a result needs to get from one unit to another. */
+static void cross(const struct config_sm *sm, struct sm_timing *from, const struct sm_timing *to) {
+    if (from->unit == to->unit || is_far(to) || !is_arithmetic(to))
+        return;
+    if (from->access != SM_ACCESS_NONE)
+        from->exit_cycles = sm->far_cross_cycles & 7;
+    else
+        from->latency_cycles =
+            (uint16_t)(from->latency_cycles + (is_far(from) ? sm->far_cross_cycles : sm->cross_cycles));
 }
 
 static void read_or_write(void *user, uint32_t r, bool is_write) {
     struct readers *readers = user;
     struct writer *writer = &readers->writer[r];
     if (is_write) {
-        *writer = (struct writer){is_arithmetic(readers->timing) ? readers->timing : NULL, readers->block};
+        *writer = (struct writer){has_result(readers->timing) ? readers->timing : NULL, readers->block};
     } else if (writer->timing && writer->block == readers->block) {
-        struct sm_timing *from = writer->timing;
-        from->latency_cycles = (uint16_t)(from->latency_cycles + way(readers->sm, from, readers->timing));
+        cross(readers->sm, writer->timing, readers->timing);
         writer->timing = NULL;
     }
 }
@@ -82,7 +95,7 @@ void sm_wait_for_readers(const struct exec_function *function, const struct conf
     const struct ptx_analysis *analysis = function->analysis;
     const struct ptx_instruction *insn = function->ptx->instruction;
     struct readers readers = {.function = function->ptx, .sm = sm};
-    if (!sm->cross_cycles && !sm->sfu_cross_cycles && !sm->guard_cycles)
+    if (!sm->cross_cycles && !sm->far_cross_cycles && !sm->guard_cycles)
         return;
     readers.writer = base_allocate(function->ptx->n_registers + 1, sizeof *readers.writer);
     readers.is_guard = base_allocate(function->ptx->n_registers + 1, sizeof(bool));

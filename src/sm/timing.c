@@ -290,6 +290,8 @@ static void cost(const struct config_machine *machine, const struct exec_insn *i
     timing->is_control = insn->kind > EXEC_KIND_WARP && insn->kind != EXEC_KIND_NOTHING;
     timing->is_branch = insn->kind == EXEC_KIND_BRANCH || insn->kind == EXEC_KIND_BRANCH_INDEXED;
     timing->is_jump = !insn->guard.offset && (insn->kind == EXEC_KIND_BRANCH || insn->kind == EXEC_KIND_CALL);
+    timing->is_call =
+        insn->kind == EXEC_KIND_CALL || insn->kind == EXEC_KIND_CALL_INDIRECT || insn->kind == EXEC_KIND_RETURN;
     timing->is_barrier = insn->kind == EXEC_KIND_BARRIER && insn->opcode != PTX_OP_WGMMA;
     timing->is_fence = insn->opcode == PTX_OP_MEMBAR || insn->opcode == PTX_OP_FENCE;
     timing->is_device_fence = (timing->is_fence && lowered->is_device_fence) || releases_to_cluster(insn, source);

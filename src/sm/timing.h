@@ -75,6 +75,8 @@ struct sm_timing {
     bool is_device_fence : 1;  /* a fence for the device or the system */
     bool is_sampled : 1;       /* a read through the texture cache, on a machine that has one */
     bool needs_turn : 1;       /* changes what other SMs see by other means than a plain store */
+    bool is_call : 1;          /* a call of a function, or the return from it */
+    uint8_t exit_cycles : 3;   /* a load: from the arrival of its data until arithmetic can use them */
     bool reads_memory : 1;     /* not by a plain load: it does not see stores that the SM keeps (stores.h) */
     uint8_t copies;            /* enum sm_copies_role */
     uint16_t parts;            /* machine instructions in parts of ISA_PARTS */
