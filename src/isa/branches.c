@@ -30,6 +30,26 @@ static uint32_t path_cost(const struct isa_code *code, uint32_t b) {
     return sum;
 }
 
+/* Returns whether the path loads from global memory. Such loads wait together with others if there is no branch. */
+static bool loads(const struct isa_code *code, uint32_t b) {
+    const struct ptx_block *block = &code->analysis->block[b];
+    for (uint32_t i = block->first; i < block->first + block->count; i++) {
+        const struct ptx_instruction *insn = isa_source(code, i);
+        if (insn->opcode == PTX_OP_LD && (insn->space == PTX_SPACE_GLOBAL || insn->space == PTX_SPACE_GENERIC))
+            return true;
+    }
+    return false;
+}
+
+/* Returns the most parts of a path that the branch may skip by predicates. */
+static uint32_t most_parts(const struct isa_code *code, uint32_t branch, uint32_t b) {
+    const struct isa_compiler *compiler = code->target->compiler;
+    bool is_uniform = code->analysis->is_uniform_branch[branch];
+    return ISA_PARTS * (loads(code, b) ? compiler->predicate.loading
+                        : is_uniform   ? compiler->predicate.uniform
+                                       : compiler->predicate.divergent);
+}
+
 /* Predicated instructions issue whether or not a thread needs them: the branch pays for them. Accesses to memory keep
  * their cost, since they go through their unit only if they execute. */
 static void move_cost(struct isa_code *code, uint32_t b, uint32_t branch) {
@@ -53,10 +73,8 @@ void isa_convert_branches(struct isa_code *code) {
             continue;
         uint32_t a = block->successor[0], b = block->successor[1], end = analysis->n_blocks - 1;
         uint32_t cost_a = path_cost(code, a), cost_b = path_cost(code, b);
-        uint32_t most =
-            ISA_PARTS * (analysis->is_uniform_branch[i] ? compiler->predicate.uniform : compiler->predicate.divergent);
-        bool skips_a = cost_a <= most && analysis->block[a].successor[0] == b && b != end;
-        bool skips_b = cost_b <= most && analysis->block[b].successor[0] == a && a != end;
+        bool skips_a = cost_a <= most_parts(code, i, a) && analysis->block[a].successor[0] == b && b != end;
+        bool skips_b = cost_b <= most_parts(code, i, b) && analysis->block[b].successor[0] == a && a != end;
         bool is_choice = cost_a <= compiler->predicate.both * ISA_PARTS &&
                          cost_b <= compiler->predicate.both * ISA_PARTS &&
                          analysis->block[a].successor[0] == analysis->block[b].successor[0] &&

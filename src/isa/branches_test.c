@@ -52,12 +52,31 @@ static void a_long_divergent_branch_has_a_region(void **state) {
     FIXTURE_EXPECT(&f, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1); /* all threads go one way */
 }
 
+/* A load from global memory and `n` instructions: ptxas predicates 20 in all. */
+static bool is_predicated_with(unsigned n) {
+    static char body[2048];
+    strcpy(body, "setp.gt.s32 %p1, %r1, 5;\n@%p1 bra OVER;\nld.global.f32 %f2, [%rd0];\n");
+    for (unsigned i = 0; i < n; i++)
+        strcat(body, "fma.rn.f32 %f1, %f1, %f1, %f2;\n");
+    struct fixture f = convert(strcat(body, "OVER:\nst.global.f32 [%rd0], %f1;\n"));
+    bool is_predicated = fixture_at(&f, 1)->is_predicated;
+    fixture_free(&f);
+    return is_predicated;
+}
+
+static void a_path_that_loads_may_be_longer(void **state) {
+    (void)state;
+    assert_true(is_predicated_with(19));
+    assert_false(is_predicated_with(20));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_short_branch_becomes_predicates),
         cmocka_unit_test(accesses_under_predicates_keep_their_cost),
         cmocka_unit_test(a_choice_becomes_predicates),
         cmocka_unit_test(a_long_divergent_branch_has_a_region),
+        cmocka_unit_test(a_path_that_loads_may_be_longer),
     };
     return cmocka_run_group_tests_name("isa/branches", tests, NULL, NULL);
 }

@@ -35,6 +35,7 @@ struct isa_compiler {
     } unroll;
     struct {
         uint32_t divergent, uniform; /* the longest path of a branch that may diverge, and of one that does not */
+        uint32_t loading;            /* the longest path that loads from global memory */
         uint32_t both;               /* of each of two paths */
     } predicate;
     struct {

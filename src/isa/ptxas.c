@@ -16,6 +16,6 @@ const struct isa_compiler isa_ptxas = {
             .partial = 370,
             .entry_cost = 6,
         },
-    .predicate = {.divergent = 8, .uniform = 6, .both = 7},
+    .predicate = {.divergent = 8, .uniform = 6, .both = 7, .loading = 20},
     .schedule = {.registers = 30}, /* an SM of sm_90 is full of threads with 32; two are reserved */
 };

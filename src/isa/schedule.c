@@ -222,7 +222,7 @@ static void find_early(struct ordering *ordering) {
 
 /* Estimates the cycles until a result can be used. Only the order of magnitude matters. */
 static uint32_t latency_of(const struct ptx_instruction *insn) {
-    enum { ARITHMETIC = 4, GUARD = 13, SPECIAL = 18, SHARED = 24, MEMORY = 200 };
+    enum { ARITHMETIC = 4, DOUBLE = 8, GUARD = 13, SPECIAL = 18, SHARED = 24, MEMORY = 200 };
     switch (insn->opcode) {
     case PTX_OP_LD:
     case PTX_OP_LDU:
@@ -246,7 +246,7 @@ static uint32_t latency_of(const struct ptx_instruction *insn) {
     case PTX_OP_SETP: /* most are guards */
         return GUARD;
     default:
-        return ARITHMETIC;
+        return insn->n_types && insn->type[0] == PTX_F64 && insn->opcode != PTX_OP_MOV ? DOUBLE : ARITHMETIC;
     }
 }
 
