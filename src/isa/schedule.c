@@ -206,10 +206,27 @@ static bool is_slow_load(const struct ptx_instruction *insn) {
     return is_load(insn) && insn->space != PTX_SPACE_PARAM && insn->space != PTX_SPACE_CONST;
 }
 
+/* Returns whether an instruction needs data that a load of the block reads. */
+static bool needs_load(struct ordering *ordering, uint32_t wanted) {
+    bool *needs = ordering->is_early; /* free until find_early() fills it */
+    for (uint32_t i = 0; i <= wanted; i++)
+        needs[i] = false;
+    for (uint32_t i = 0; i < wanted; i++) {
+        bool is_needed = needs[i] || is_slow_load(&ordering->function->instruction[ordering->first + i]);
+        for (uint32_t e = ordering->after[i]; e != ISA_NONE && is_needed; e = ordering->edge[e].next)
+            if (ordering->edge[e].to <= wanted)
+                needs[ordering->edge[e].to] = true;
+    }
+    return needs[wanted];
+}
+
 /* Marks loads from memory, the condition of the branch, and the instructions that they wait for. One that nothing
- * moves across does not count as waiting: everything in the block waits for it. */
+ * moves across does not count as waiting: everything in the block waits for it. A condition that needs loaded data is
+ * not marked: the instructions before it would keep later loads back. */
 static void find_early(struct ordering *ordering) {
     uint32_t condition = find_condition(ordering);
+    if (condition != ISA_NONE && needs_load(ordering, condition))
+        condition = ISA_NONE;
     for (uint32_t i = ordering->count; i-- > 0;) {
         const struct ptx_instruction *insn = &ordering->function->instruction[ordering->first + i];
         bool is_early = is_slow_load(insn) || i == condition;

@@ -46,6 +46,13 @@ static void loads_come_before_what_uses_them(void **state) {
                         "0 2 3 1 4 5");
 }
 
+static void a_condition_on_loaded_data_does_not_keep_loads_back(void **state) {
+    (void)state;
+    assert_string_equal(order("L:\nld.global.f32 %f1, [%rd0];\nadd.f32 %f2, %f1, %f1;\nld.global.f32 %f3, [%rd0+4];\n"
+                              "add.f32 %f4, %f3, %f2;\nsetp.gt.f32 %p1, %f4, 0f00000000;\n@%p1 bra L;\nret;\n"),
+                        "1 3 2 4 5 6 7");
+}
+
 static void loads_do_not_overtake_stores(void **state) {
     (void)state;
     assert_string_equal(order("ld.global.f32 %f1, [%rd0];\nst.global.f32 [%rd1], %f1;\nld.global.f32 %f3, [%rd2];\n"
@@ -154,6 +161,7 @@ static void dependent_chains_take_turns(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loads_come_before_what_uses_them),
+        cmocka_unit_test(a_condition_on_loaded_data_does_not_keep_loads_back),
         cmocka_unit_test(loads_do_not_overtake_stores),
         cmocka_unit_test(loads_overtake_stores_that_they_cannot_meet),
         cmocka_unit_test(nothing_crosses_a_barrier_or_the_clock),
