@@ -305,9 +305,15 @@ static void count_use(void *user, uint32_t r, bool is_write) {
     ordering->n_uses[r] += !is_write;
 }
 
+/* Returns whether the register holds a value at the start of a block. A register that is only written under a guard
+ * seems to be live from the function's start on, but its value matters only near the guard. */
+static bool is_needed_at(const struct ptx_analysis *analysis, uint32_t b, uint32_t r) {
+    return ptx_is_live_in(analysis, b, r) && !ptx_is_live_in(analysis, 0, r);
+}
+
 static bool lives_on(const struct ordering *ordering, const struct ptx_block *block, uint32_t r) {
     for (uint32_t s = 0; s < block->n_successors; s++)
-        if (ptx_is_live_in(ordering->analysis, block->successor[s], r))
+        if (is_needed_at(ordering->analysis, block->successor[s], r))
             return true;
     return false;
 }
@@ -319,7 +325,7 @@ static void begin_pressure(struct ordering *ordering, uint32_t b) {
     ordering->pressure = ordering->loaded = 0;
     for (uint32_t c = 0; c < analysis->n_crossing; c++) {
         uint32_t r = analysis->crossing[c];
-        ordering->is_live[r] = ptx_is_live_in(analysis, b, r);
+        ordering->is_live[r] = is_needed_at(analysis, b, r);
         ordering->lives_on[r] = lives_on(ordering, block, r);
         ordering->pressure += ordering->is_live[r] * ordering->words[r];
     }
