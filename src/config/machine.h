@@ -109,7 +109,8 @@ struct config_writes {
 struct config_l1 {
     struct config_cache cache;
     struct config_writes writes;
-    bool has_bank_queues, bypass;
+    bool has_bank_queues, bypass, is_hashed, is_random;
+    uint32_t tag_bytes;
 };
 
 /* Ways of the L1 for lines of critical warps. */

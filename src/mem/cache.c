@@ -21,7 +21,44 @@ void mem_cache_init(struct mem_cache *cache, struct base_arena *arena, uint64_t 
         cache->lines[i] = MEM_NO_LINE;
 }
 
+/* Returns the stamp of the last use of a tag's lines: 0 if there are none, UINT64_MAX if one is pinned. Sets
+ * `is_of_line` if they are of the same tag as the line. */
+static uint64_t tag_used(const struct mem_cache *cache, uint32_t first, uint64_t line, bool *is_of_line) {
+    uint64_t used = 0;
+    *is_of_line = false;
+    for (uint32_t slot = first; slot < first + (1u << cache->tag_bits); slot++) {
+        if (cache->lines[slot] == MEM_NO_LINE)
+            continue;
+        *is_of_line |= cache->lines[slot] >> cache->tag_bits == line >> cache->tag_bits;
+        uint64_t last = cache->is_pinned[slot] ? UINT64_MAX : cache->used[slot] + 1;
+        used = last > used ? last : used;
+    }
+    return used;
+}
+
+/* Chooses among tags. A random choice starts at any tag and takes the first that is not pinned. */
+static uint32_t victim_tag(const struct mem_cache *cache, uint64_t line) {
+    uint32_t first = mem_cache_set(cache, line) * cache->ways, step = 1u << cache->tag_bits, n = cache->ways / step;
+    uint32_t start = cache->is_random ? (uint32_t)((cache->stamp * UINT64_C(0x9E3779B97F4A7C15) >> 32) * n >> 32) : 0;
+    uint32_t best = MEM_NONE, offset = (uint32_t)line & (step - 1);
+    uint64_t oldest = UINT64_MAX;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t slot = first + (start + i < n ? start + i : start + i - n) * step;
+        bool is_of_line;
+        uint64_t used = tag_used(cache, slot, line, &is_of_line);
+        if (is_of_line)
+            return slot + offset;
+        if (used < oldest && !(cache->is_random && best != MEM_NONE && used)) {
+            oldest = used;
+            best = slot + offset;
+        }
+    }
+    return best;
+}
+
 uint32_t mem_cache_victim(const struct mem_cache *cache, uint64_t line) {
+    if (cache->tag_bits || cache->is_random)
+        return victim_tag(cache, line);
     uint32_t first = mem_cache_set(cache, line) * cache->ways, best = MEM_NONE;
     uint64_t oldest = UINT64_MAX;
     for (uint32_t slot = first; slot < first + cache->ways; slot++) {
@@ -53,7 +90,8 @@ void mem_cache_resize(struct mem_cache *cache, uint32_t n_lines) {
     for (cache->sets = cache->most_sets; cache->sets > 1; cache->sets /= 2)
         if (n_lines / cache->sets >= (cache->most_ways + 1) / 2)
             break;
-    cache->ways = n_lines / cache->sets;
+    cache->ways = n_lines / cache->sets >> cache->tag_bits << cache->tag_bits;
+    cache->ways = cache->ways ? cache->ways : 1u << cache->tag_bits;
     cache->set_mask = (cache->sets & (cache->sets - 1)) == 0 ? cache->sets - 1 : 0;
 }
 

@@ -35,6 +35,67 @@ static void the_least_recently_used_line_leaves(void **state) {
     base_arena_free(&arena);
 }
 
+/* A set of two tags, of 4 lines each: a line goes beside others of its tag, and takes the place of the older tag. */
+static void lines_that_share_a_tag_have_their_places_together(void **state) {
+    (void)state;
+    struct base_arena arena = {0};
+    struct mem_cache cache = {0};
+    mem_cache_init(&cache, &arena, 8 * 32, 8, 32, 1);
+    cache.tag_bits = 2;
+    put(&cache, 1);
+    put(&cache, 10);
+    put(&cache, 3);
+    assert_int_equal(mem_cache_find(&cache, 1), 1);
+    assert_int_equal(mem_cache_find(&cache, 3), 3);
+    assert_int_equal(mem_cache_find(&cache, 10), 4 + 2);
+    assert_int_equal(mem_cache_victim(&cache, 20), 4); /* that of line 10, which is older than line 3 */
+    mem_cache_touch(&cache, mem_cache_find(&cache, 10));
+    assert_int_equal(mem_cache_victim(&cache, 20), 0);
+    cache.is_pinned[1] = true;
+    assert_int_equal(mem_cache_victim(&cache, 20), 4);
+    assert_int_equal(mem_cache_tag_slots(&cache, 6), 4);
+    base_arena_free(&arena);
+}
+
+/* 16 tags at any distance of a power of two fill 16 sets evenly. */
+static void a_hash_spreads_powers_of_two_over_the_sets(void **state) {
+    (void)state;
+    struct base_arena arena = {0};
+    struct mem_cache cache = {0};
+    mem_cache_init(&cache, &arena, 16 * 4 * 32, 4, 32, 1);
+    cache.tag_bits = 2;
+    cache.is_hashed = true;
+    for (unsigned shift = 2; shift < 40; shift++) {
+        uint32_t seen = 0;
+        for (uint64_t i = 0; i < 16; i++)
+            seen |= 1u << mem_cache_set(&cache, i << shift);
+        assert_int_equal(seen, 0xffff);
+    }
+    base_arena_free(&arena);
+}
+
+/* A set of 8 lines and 9 lines in a circle: LRU never hits, a random choice does. */
+static void a_random_choice_keeps_some_lines_of_a_circle(void **state) {
+    (void)state;
+    for (unsigned is_random = 0; is_random < 2; is_random++) {
+        struct base_arena arena = {0};
+        struct mem_cache cache = {0};
+        unsigned n_hits = 0;
+        mem_cache_init(&cache, &arena, 8 * 32, 8, 32, 1);
+        cache.is_random = is_random;
+        for (unsigned i = 0; i < 900; i++) {
+            uint32_t slot = mem_cache_find(&cache, i % 9);
+            n_hits += slot != MEM_NONE;
+            if (slot == MEM_NONE)
+                put(&cache, i % 9);
+            else
+                mem_cache_touch(&cache, slot);
+        }
+        assert_in_range(n_hits, is_random ? 450 : 0, is_random ? 850 : 0);
+        base_arena_free(&arena);
+    }
+}
+
 /* One of 3 banks: it holds the lines 0, 3, 6, ... in all its 5 sets. */
 static void a_bank_uses_all_its_sets(void **state) {
     (void)state;
@@ -113,6 +174,9 @@ static void an_mshr_holds_a_limited_number_and_answers_in_order(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_least_recently_used_line_leaves),
+        cmocka_unit_test(lines_that_share_a_tag_have_their_places_together),
+        cmocka_unit_test(a_hash_spreads_powers_of_two_over_the_sets),
+        cmocka_unit_test(a_random_choice_keeps_some_lines_of_a_circle),
         cmocka_unit_test(a_bank_uses_all_its_sets),
         cmocka_unit_test(a_smaller_cache_keeps_at_least_half_of_its_ways),
         cmocka_unit_test(lines_with_equal_hashes_are_told_apart),

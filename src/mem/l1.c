@@ -149,6 +149,15 @@ static inline uint8_t signature_of(const struct mem_l1 *l1, uint64_t line) {
     return l1->cacp ? mem_cacp_signature(l1->cacp, line << l1->line_shift) : 0;
 }
 
+/* Drops the lines of another tag whose place the line takes. */
+static void drop_other_tag(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint32_t slot, uint64_t line,
+                           uint64_t cycle) {
+    uint32_t bits = l1->cache.tag_bits, first = mem_cache_tag_slots(&l1->cache, slot);
+    for (uint32_t other = first; other < first + (1u << bits); other++)
+        if (l1->cache.lines[other] != MEM_NO_LINE && l1->cache.lines[other] >> bits != line >> bits)
+            evict(mem, sm, l1, other, cycle);
+}
+
 /* Puts the line into a way and returns the slot. `token` is that of the access that asked for the line. If all ways
  * wait for upgrades, the line leaves again at once and the result is MEM_NONE. */
 static uint32_t install(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint64_t line, enum mem_state state,
@@ -168,6 +177,8 @@ static uint32_t install(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, u
             mem_cacp_evict(l1->cacp, &l1->cache, slot);
         evict(mem, sm, l1, slot, cycle);
     }
+    if (l1->cache.tag_bits)
+        drop_other_tag(mem, sm, l1, slot, line, cycle);
     mem_cache_put(&l1->cache, slot, line, state);
     if (l1->cacp)
         mem_cacp_put(l1->cacp, slot, signature);

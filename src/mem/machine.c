@@ -67,6 +67,15 @@ static bool check_coherence(const struct report *report, const struct config_mac
     return true;
 }
 
+static bool check_tags(const struct report *report, const struct config_machine *machine) {
+    const struct config_l1 *l1 = &machine->l1;
+    uint32_t n = l1->tag_bytes / l1->cache.line_bytes;
+    if (!is_power_of_two(l1->tag_bytes) || n == 0 || l1->cache.ways % n)
+        return wrong(report, "l1.tag is %u, but must be a power of two of lines of %u, at most l1.ways of them",
+                     l1->tag_bytes, l1->cache.line_bytes);
+    return true;
+}
+
 static bool check_dram(const struct report *report, const struct config_dram *dram, uint32_t line_bytes) {
     if (dram->channels == 0 || dram->banks == 0 || dram->banks > UINT16_MAX || dram->queue_entries == 0)
         return wrong(report, "dram.channels, dram.banks and dram.queue must be at least 1");
@@ -94,6 +103,8 @@ bool mem_can_build(const struct config_machine *machine, char *text, uint32_t si
                      MEM_MAX_L1_BANKS, UINT16_MAX);
     if (!check_cache(&report, "icache", icache, 1) || !check_cache(&report, "texture", texture, 1) ||
         !check_cache(&report, "l1", l1, 1) || !check_cache(&report, "l2", l2, l2_banks))
+        return false;
+    if (machine->l1.tag_bytes && !check_tags(&report, machine))
         return false;
     if (machine->slice.interleave_bytes % line_bytes)
         return wrong(&report, "slice.interleave is %u, but must be a multiple of a line's %u",

@@ -75,6 +75,10 @@ static void init_sms(struct mem *mem) {
                                                (mem->line_bytes + MEM_HEADER_BYTES)
                                          : ticks_per_byte;
         init_l1(mem, &sm->data, &machine->l1.cache, &machine->l1.writes, 0);
+        sm->data.cache.is_hashed = machine->l1.is_hashed;
+        sm->data.cache.is_random = machine->l1.is_random;
+        if (machine->l1.tag_bytes > sm->data.line_bytes && !sm->data.is_write_back && !machine->cacp.is_present)
+            sm->data.cache.tag_bits = log2_of(machine->l1.tag_bytes / sm->data.line_bytes);
         if (machine->cacp.is_present && has_tags(&machine->l1.cache)) {
             sm->data.cacp = BASE_ARENA_ARRAY(&mem->arena, struct mem_cacp, 1);
             mem_cacp_init(sm->data.cacp, &mem->arena, mem_cache_slots(&sm->data.cache), machine->cacp.share);
