@@ -126,7 +126,8 @@ const struct sm_program *gpu_costs_of(struct gpu_timed *timed, struct gpu_kernel
  * launch.block_cycles apart, and launch.turn_cycles after the block whose place it takes. */
 uint64_t gpu_start_of_block(const struct config_launch *launch, double *next_start, uint64_t first, uint64_t cycle);
 /* Returns the cycles from the end of the last of so many blocks to the end of their launch, if they have accessed
- * memory: from launch.drain_least_cycles on one SM to launch.drain_cycles on all, by the logarithm of the SMs' number. */
+ * memory: from launch.drain_least_cycles on one SM to launch.drain_cycles on all, by the logarithm of the SMs' number.
+ */
 uint64_t gpu_drain_cycles(const struct config_machine *machine, uint64_t n_blocks);
 /* together.c: an SM stopped because blocks ended: counts them and starts others. */
 void gpu_take_parts_turn(struct gpu_run *run, uint32_t sm, uint64_t cycle);

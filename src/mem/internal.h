@@ -142,10 +142,10 @@ struct mem_bank {
     struct mem_link out, in;
     uint64_t free_cycle; /* the next cycle with a free lookup port */
     uint64_t store_free_cycle;
-    bool was_store; /* with shares_lookups: the last access was a store of `stores` */
+    bool was_store;                               /* with shares_lookups: the last access was a store of `stores` */
     uint64_t host_atomic_line, host_atomic_ready; /* the last atomic on host memory, and when its answer leaves */
     uint64_t host_ready;                          /* when the data of the last read of host memory leaves */
-    double rest; /* cycles that accesses have used but free_cycle does not include */
+    double rest;                                  /* cycles that accesses have used but free_cycle does not include */
     uint32_t id, n_fetches, max_fetches, n_fills_waiting;
     bool is_blocked, are_stores_blocked, has_serve_event, has_retry_event;
 };
@@ -192,7 +192,7 @@ struct mem {
     uint32_t n_sms, n_banks, n_channels, n_partitions;
     uint32_t bank_lines; /* consecutive lines of a bank */
     uint32_t l2_latency, l2_merges;
-    bool shares_lookups; /* stores and the first lines of reads: slice.sector_cycles below 1 */
+    bool shares_lookups;     /* stores and the first lines of reads: slice.sector_cycles below 1 */
     uint64_t crossbar_ticks; /* latency of one crossing */
     struct mem_sm *sms;
     struct mem_bank *banks;
