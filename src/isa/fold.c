@@ -515,6 +515,19 @@ static void fold_predicates(struct isa_code *code) {
     }
 }
 
+/* Sums and products can limit their result to 0..1. */
+static void fold_limits(struct isa_code *code) {
+    for (uint32_t i = 0; i < code->n; i++) {
+        const struct ptx_instruction *insn = isa_source(code, i);
+        uint32_t d = isa_saturates(insn) ? only_for(code, &insn->operand[1], i) : ISA_NONE;
+        if (d == ISA_NONE || isa_type(isa_source(code, d)) != PTX_F32)
+            continue;
+        enum ptx_opcode inner = isa_source(code, d)->opcode;
+        if (inner == PTX_OP_FMA || inner == PTX_OP_MUL || is_sum(isa_source(code, d)))
+            code->insn[i].parts = 0;
+    }
+}
+
 void isa_fold(struct isa_code *code) {
     fold_wide_products(code);
     fold_extensions(code);
@@ -528,5 +541,6 @@ void isa_fold(struct isa_code *code) {
     fuse_sums(code);
     fuse_wide_sums(code);
     fold_signs(code);
+    fold_limits(code);
     fold_predicates(code);
 }

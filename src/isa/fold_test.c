@@ -27,6 +27,14 @@ static void a_wide_product_is_part_of_the_sum(void **state) {
     FIXTURE_EXPECT(&f, 1, 1);
 }
 
+static void sums_and_products_limit_their_results(void **state) {
+    (void)state;
+    struct fixture f = fold("fma.rn.f32 %f1, %f2, %f3, %f3;\ncvt.sat.f32.f32 %f4, %f1;\nst.global.f32 [%rd0], %f4;\n");
+    FIXTURE_EXPECT(&f, 1, 0, 1); /* FFMA.SAT */
+    f = fold("ex2.approx.f32 %f1, %f2;\ncvt.sat.f32.f32 %f4, %f1;\nst.global.f32 [%rd0], %f4;\n");
+    assert_true(fixture_at(&f, 1)->parts > 0);
+}
+
 static void an_offset_is_part_of_the_access(void **state) {
     (void)state;
     struct fixture f = fold("add.s64 %rd1, %rd0, 64;\nld.global.f32 %f1, [%rd1];\nst.global.f32 [%rd1+4], %f1;\n");
@@ -138,6 +146,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(constants_of_all_lanes_come_in_pairs),
         cmocka_unit_test(a_wide_product_is_part_of_the_sum),
+        cmocka_unit_test(sums_and_products_limit_their_results),
         cmocka_unit_test(an_offset_is_part_of_the_access),
         cmocka_unit_test(the_first_address_of_shared_memory_is_computed),
         cmocka_unit_test(accesses_to_shared_memory_add_a_uniform_base),

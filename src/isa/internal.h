@@ -183,6 +183,7 @@ static inline void isa_use(struct isa_insn *insn, enum isa_unit unit, enum isa_l
 
 bool isa_multiplies(const struct ptx_instruction *insn);  /* products, of integers or not */
 bool isa_converts(const struct ptx_instruction *insn);    /* to or from floating-point numbers */
+bool isa_saturates(const struct ptx_instruction *insn);   /* a single-precision number, to 0..1 */
 bool isa_counts_bits(const struct ptx_instruction *insn); /* or turns them round */
 /* Products whose upper half matters take two passes. */
 void isa_take_twice_if_long(const struct ptx_instruction *source, struct isa_insn *insn);

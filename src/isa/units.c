@@ -37,6 +37,13 @@ bool isa_converts(const struct ptx_instruction *insn) {
     return insn->opcode == PTX_OP_CVT && (isa_is_float(insn) || ptx_type_kind(isa_source_type(insn)) == PTX_KIND_F);
 }
 
+bool isa_saturates(const struct ptx_instruction *insn) {
+    bool is_rounded = ptx_has(insn, PTX_MOD_RNI) || ptx_has(insn, PTX_MOD_RZI) || ptx_has(insn, PTX_MOD_RMI) ||
+                      ptx_has(insn, PTX_MOD_RPI);
+    return insn->opcode == PTX_OP_CVT && ptx_has(insn, PTX_MOD_SAT) && !is_rounded && isa_type(insn) == PTX_F32 &&
+           isa_source_type(insn) == PTX_F32;
+}
+
 bool isa_counts_bits(const struct ptx_instruction *insn) {
     return insn->opcode == PTX_OP_POPC || insn->opcode == PTX_OP_CLZ || insn->opcode == PTX_OP_BREV ||
            insn->opcode == PTX_OP_BFIND;
@@ -79,7 +86,8 @@ static void choose_unit(const struct isa_target *target, const struct ptx_instru
         isa_use(insn, ISA_UNIT_FP64, ISA_LATENCY_FP64);
     else
         isa_use(insn, ISA_UNIT_ALU, isa_is_float(source) ? ISA_LATENCY_FP32 : ISA_LATENCY_ALU);
-    target->choose_unit(source, insn);
+    if (!isa_saturates(source)) /* a sum with zero */
+        target->choose_unit(source, insn);
     choose_for_contents(source, insn);
 }
 
