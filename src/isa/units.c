@@ -86,7 +86,7 @@ static void choose_unit(const struct isa_target *target, const struct ptx_instru
         isa_use(insn, ISA_UNIT_FP64, ISA_LATENCY_FP64);
     else
         isa_use(insn, ISA_UNIT_ALU, isa_is_float(source) ? ISA_LATENCY_FP32 : ISA_LATENCY_ALU);
-    if (!isa_saturates(source)) /* a sum with zero */
+    if (!target->compiler || !isa_saturates(source)) /* otherwise a sum with zero */
         target->choose_unit(source, insn);
     choose_for_contents(source, insn);
 }
