@@ -71,7 +71,7 @@ static const char *const pair[][2] = {
     {"ffma", "shfl"},     {"dfma", "iadd_xor"},    {"ffma", "shf"},       {"ex2_approx", "i2f_f2i"},
     {"dadd", "dmul"},     {"dfma", "shf"},         {"dfma", "imad"},      {"dfma", "ex2_approx"},
     {"dfma", "shfl"},     {"shfl", "shf"},         {"shf", "ex2_approx"}, {"imad", "shf"},
-    {"imad_wide", "shf"}, {"add_u64_xor", "ffma"},
+    {"imad_wide", "shf"}, {"add_u64_xor", "ffma"}, {"warpid", "ffma"},    {"warpid", "imad"},
 };
 
 void bench_arithmetic(struct bench *bench) {
