@@ -41,7 +41,8 @@ struct config_launch {
 /* The machine instructions that PTX becomes: src/isa. */
 struct config_lowering {
     unsigned target; /* index in targets.def */
-    uint32_t diverge_cycles, reconverge_cycles, fence_cycles, fence_access_cycles, sleep_cycles, registers_cycles, call_cycles;
+    uint32_t diverge_cycles, reconverge_cycles, fence_cycles, fence_access_cycles, sleep_cycles, registers_cycles,
+        call_cycles;
 };
 
 /* An SM's cache for constants. */
