@@ -74,17 +74,23 @@ static const char *const run_statistics[] = {
 };
 enum { N_RUN_STATISTICS = sizeof run_statistics / sizeof run_statistics[0] };
 
-static bool is_statistic(const char *name, struct base_nearest *nearest) {
-    bool is_known = false;
-    for (unsigned i = 0; i < N_RUN_STATISTICS; i++) {
-        base_nearest_offer(nearest, run_statistics[i]);
-        is_known |= strcmp(name, run_statistics[i]) == 0;
-    }
-    for (unsigned i = 0; i < report_n_derived; i++) {
-        base_nearest_offer(nearest, report_derived[i].name);
-        is_known |= strcmp(name, report_derived[i].name) == 0;
-    }
-    return is_known;
+static bool is_statistic(const char *name) {
+    for (unsigned i = 0; i < N_RUN_STATISTICS; i++)
+        if (strcmp(name, run_statistics[i]) == 0)
+            return true;
+    for (unsigned i = 0; i < report_n_derived; i++)
+        if (strcmp(name, report_derived[i].name) == 0)
+            return true;
+    return false;
+}
+
+static const char *nearest_statistic(const char *name) {
+    struct base_nearest nearest = base_nearest_to(name);
+    for (unsigned i = 0; i < N_RUN_STATISTICS; i++)
+        base_nearest_offer(&nearest, run_statistics[i]);
+    for (unsigned i = 0; i < report_n_derived; i++)
+        base_nearest_offer(&nearest, report_derived[i].name);
+    return nearest.best;
 }
 
 static const struct {
@@ -245,11 +251,11 @@ static struct experiment_expression *read_statistic(struct parser *parser, const
     struct experiment_expression *node = new_node(parser, STATISTIC);
     node->is_base = strncmp(name, "base.", 5) == 0;
     node->name = node->is_base ? name + 5 : name;
-    struct base_nearest nearest = base_nearest_to(node->name);
-    if (is_statistic(node->name, &nearest))
+    if (is_statistic(node->name))
         return node;
-    if (nearest.best)
-        return FAIL(parser, place, "no statistic '%s'; did you mean '%s'?", node->name, nearest.best);
+    const char *nearest = nearest_statistic(node->name);
+    if (nearest)
+        return FAIL(parser, place, "no statistic '%s'; did you mean '%s'?", node->name, nearest);
     return FAIL(parser, place, "no statistic '%s'; 'heddle list stats' has them", node->name);
 }
 
