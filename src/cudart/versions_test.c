@@ -5,8 +5,14 @@
 
 #include "cudart/fixture.h"
 
+/* The libraries lie beside the one that this program is linked with. */
 static void *find(const char *soname, const char *version, const char *symbol) {
-    void *library = dlopen(soname, RTLD_NOW);
+    Dl_info linked;
+    assert_true(dladdr((void *)cudaRuntimeGetVersion, &linked));
+    char path[4096];
+    snprintf(path, sizeof path, "%.*s/%s", (int)(strrchr(linked.dli_fname, '/') - linked.dli_fname), linked.dli_fname,
+             soname);
+    void *library = dlopen(path, RTLD_NOW);
     assert_non_null(library);
     void *function = dlvsym(library, symbol, version);
     assert_non_null(function);
