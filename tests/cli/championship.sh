@@ -13,7 +13,7 @@ for folder in "${release%/bin/heddle}"/{generated,include,lib,machines,sources,t
     [[ -e $folder ]] && ln -s "$folder" tree
 done
 for set in "${release%/bin/heddle}"/championship/*.yaml; do
-    sed 's/^programs: .*/programs: [bfs, histogram, wc]/' "$set" >"tree/championship/${set##*/}"
+    sed 's/^programs: .*/programs: [divergent, histogram, reduction]/' "$set" >"tree/championship/${set##*/}"
 done
 export HEDDLE_STORE=$work/results.db
 command -v cc >/dev/null || exit 77
