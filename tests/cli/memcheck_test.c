@@ -12,8 +12,9 @@
 
 #include "command.h"
 
-static const char *const engine[] = {"--functional",     "-m gtx480",        "-m h200 -j 3",     "--divergence mimd",
-                                     "--divergence dwf", "--divergence tbc", "--divergence dws", "--divergence lwm"};
+static const char *const engine[] = {"--functional",      "-m gtx480",        "-m h200 --set sm.count=8 -j 3",
+                                     "--divergence mimd", "--divergence dwf", "--divergence tbc",
+                                     "--divergence dws",  "--divergence lwm"};
 enum { N_ENGINES = sizeof engine / sizeof *engine };
 
 static struct outcome run(int status, const char *program, const char *options) {
@@ -117,7 +118,7 @@ static void clusters_are_checked(void **state) {
         {"cluster_signals", NULL},
         {"cluster_silence", "error: race at 0x"},
     };
-    static const char *const machine[] = {"--functional", "-m h200"};
+    static const char *const machine[] = {"--functional", "-m h200 --set sm.count=8"};
     for (size_t i = 0; i < sizeof check / sizeof *check; i++)
         for (size_t m = 0; m < sizeof machine / sizeof *machine; m++) {
             struct outcome outcome = run(check[i].finding ? 1 : 0, check[i].program, machine[m]);
@@ -168,7 +169,8 @@ static void the_text_does_not_depend_on_threads(void **state) {
     (void)state;
     static const char *const program[] = {"read", "global new", "copy_no_wait"};
     for (size_t i = 0; i < sizeof program / sizeof *program; i++) {
-        struct outcome one = run(1, program[i], "-m h200 -j 1"), three = run(1, program[i], "-m h200 -j 3");
+        struct outcome one = run(1, program[i], "-m h200 --set sm.count=8 -j 1"),
+                       three = run(1, program[i], "-m h200 --set sm.count=8 -j 3");
         assert_string_equal(one.err, three.err);
         assert_string_equal(one.out, three.out);
         outcome_free(&one);
