@@ -157,104 +157,73 @@ static cusparseStatus_t create(cusparseSpMatDescr_t *made, struct cusparseSpMatD
 CUSPARSE_API(cusparseCreateCsr, cusparseSpMatDescr_t *spMatDescr, int64_t rows, int64_t cols, int64_t nnz,
              void *csrRowOffsets, void *csrColInd, void *csrValues, cusparseIndexType_t csrRowOffsetsType,
              cusparseIndexType_t csrColIndType, cusparseIndexBase_t idxBase, cudaDataType valueType) {
-    return create((cusparseSpMatDescr_t *)(void *)spMatDescr,
-                  (struct cusparseSpMatDescr){CUSPARSE_FORMAT_CSR,
-                                              rows,
-                                              cols,
-                                              nnz,
-                                              (void *)(uintptr_t)csrRowOffsets,
-                                              (void *)(uintptr_t)csrColInd,
-                                              (void *)(uintptr_t)csrValues,
-                                              csrRowOffsetsType,
-                                              csrColIndType,
-                                              idxBase,
-                                              valueType,
-                                              {0, 0}});
+    return create(spMatDescr, (struct cusparseSpMatDescr){CUSPARSE_FORMAT_CSR,
+                                                          rows,
+                                                          cols,
+                                                          nnz,
+                                                          csrRowOffsets,
+                                                          csrColInd,
+                                                          csrValues,
+                                                          csrRowOffsetsType,
+                                                          csrColIndType,
+                                                          idxBase,
+                                                          valueType,
+                                                          {0, 0}});
 }
 CUSPARSE_API(cusparseCreateCsc, cusparseSpMatDescr_t *spMatDescr, int64_t rows, int64_t cols, int64_t nnz,
              void *cscColOffsets, void *cscRowInd, void *cscValues, cusparseIndexType_t cscColOffsetsType,
              cusparseIndexType_t cscRowIndType, cusparseIndexBase_t idxBase, cudaDataType valueType) {
-    return create((cusparseSpMatDescr_t *)(void *)spMatDescr,
-                  (struct cusparseSpMatDescr){CUSPARSE_FORMAT_CSC,
-                                              rows,
-                                              cols,
-                                              nnz,
-                                              (void *)(uintptr_t)cscColOffsets,
-                                              (void *)(uintptr_t)cscRowInd,
-                                              (void *)(uintptr_t)cscValues,
-                                              cscColOffsetsType,
-                                              cscRowIndType,
-                                              idxBase,
-                                              valueType,
-                                              {0, 0}});
+    return create(spMatDescr, (struct cusparseSpMatDescr){CUSPARSE_FORMAT_CSC,
+                                                          rows,
+                                                          cols,
+                                                          nnz,
+                                                          cscColOffsets,
+                                                          cscRowInd,
+                                                          cscValues,
+                                                          cscColOffsetsType,
+                                                          cscRowIndType,
+                                                          idxBase,
+                                                          valueType,
+                                                          {0, 0}});
 }
 CUSPARSE_API(cusparseCreateCoo, cusparseSpMatDescr_t *spMatDescr, int64_t rows, int64_t cols, int64_t nnz,
              void *cooRowInd, void *cooColInd, void *cooValues, cusparseIndexType_t cooIdxType,
              cusparseIndexBase_t idxBase, cudaDataType valueType) {
-    return create((cusparseSpMatDescr_t *)(void *)spMatDescr, (struct cusparseSpMatDescr){CUSPARSE_FORMAT_COO,
-                                                                                          rows,
-                                                                                          cols,
-                                                                                          nnz,
-                                                                                          (void *)(uintptr_t)cooRowInd,
-                                                                                          (void *)(uintptr_t)cooColInd,
-                                                                                          (void *)(uintptr_t)cooValues,
-                                                                                          cooIdxType,
-                                                                                          cooIdxType,
-                                                                                          idxBase,
-                                                                                          valueType,
-                                                                                          {0, 0}});
+    return create(spMatDescr, (struct cusparseSpMatDescr){CUSPARSE_FORMAT_COO,
+                                                          rows,
+                                                          cols,
+                                                          nnz,
+                                                          cooRowInd,
+                                                          cooColInd,
+                                                          cooValues,
+                                                          cooIdxType,
+                                                          cooIdxType,
+                                                          idxBase,
+                                                          valueType,
+                                                          {0, 0}});
 }
 CUSPARSE_API(cusparseCreateConstCsr, cusparseConstSpMatDescr_t *spMatDescr, int64_t rows, int64_t cols, int64_t nnz,
              const void *csrRowOffsets, const void *csrColInd, const void *csrValues,
              cusparseIndexType_t csrRowOffsetsType, cusparseIndexType_t csrColIndType, cusparseIndexBase_t idxBase,
              cudaDataType valueType) {
-    return create((cusparseSpMatDescr_t *)(void *)spMatDescr,
-                  (struct cusparseSpMatDescr){CUSPARSE_FORMAT_CSR,
-                                              rows,
-                                              cols,
-                                              nnz,
-                                              (void *)(uintptr_t)csrRowOffsets,
-                                              (void *)(uintptr_t)csrColInd,
-                                              (void *)(uintptr_t)csrValues,
-                                              csrRowOffsetsType,
-                                              csrColIndType,
-                                              idxBase,
-                                              valueType,
-                                              {0, 0}});
+    return cusparseCreateCsr((cusparseSpMatDescr_t *)(void *)spMatDescr, rows, cols, nnz,
+                             (void *)(uintptr_t)csrRowOffsets, (void *)(uintptr_t)csrColInd,
+                             (void *)(uintptr_t)csrValues, csrRowOffsetsType, csrColIndType, idxBase, valueType);
 }
 CUSPARSE_API(cusparseCreateConstCsc, cusparseConstSpMatDescr_t *spMatDescr, int64_t rows, int64_t cols, int64_t nnz,
              const void *cscColOffsets, const void *cscRowInd, const void *cscValues,
              cusparseIndexType_t cscColOffsetsType, cusparseIndexType_t cscRowIndType, cusparseIndexBase_t idxBase,
              cudaDataType valueType) {
-    return create((cusparseSpMatDescr_t *)(void *)spMatDescr,
-                  (struct cusparseSpMatDescr){CUSPARSE_FORMAT_CSC,
-                                              rows,
-                                              cols,
-                                              nnz,
-                                              (void *)(uintptr_t)cscColOffsets,
-                                              (void *)(uintptr_t)cscRowInd,
-                                              (void *)(uintptr_t)cscValues,
-                                              cscColOffsetsType,
-                                              cscRowIndType,
-                                              idxBase,
-                                              valueType,
-                                              {0, 0}});
+    return cusparseCreateCsc((cusparseSpMatDescr_t *)(void *)spMatDescr, rows, cols, nnz,
+                             (void *)(uintptr_t)cscColOffsets, (void *)(uintptr_t)cscRowInd,
+                             (void *)(uintptr_t)cscValues, cscColOffsetsType, cscRowIndType, idxBase, valueType);
 }
 CUSPARSE_API(cusparseCreateConstCoo, cusparseConstSpMatDescr_t *spMatDescr, int64_t rows, int64_t cols, int64_t nnz,
              const void *cooRowInd, const void *cooColInd, const void *cooValues, cusparseIndexType_t cooIdxType,
              cusparseIndexBase_t idxBase, cudaDataType valueType) {
-    return create((cusparseSpMatDescr_t *)(void *)spMatDescr, (struct cusparseSpMatDescr){CUSPARSE_FORMAT_COO,
-                                                                                          rows,
-                                                                                          cols,
-                                                                                          nnz,
-                                                                                          (void *)(uintptr_t)cooRowInd,
-                                                                                          (void *)(uintptr_t)cooColInd,
-                                                                                          (void *)(uintptr_t)cooValues,
-                                                                                          cooIdxType,
-                                                                                          cooIdxType,
-                                                                                          idxBase,
-                                                                                          valueType,
-                                                                                          {0, 0}});
+    return cusparseCreateCoo((cusparseSpMatDescr_t *)(void *)spMatDescr, rows, cols, nnz, (void *)(uintptr_t)cooRowInd,
+                             (void *)(uintptr_t)cooColInd, (void *)(uintptr_t)cooValues, cooIdxType, idxBase,
+                             valueType);
 }
 
 #define DESTROY(name, type)                                                                                            \
@@ -405,23 +374,20 @@ static cusparseStatus_t create_dense(cusparseDnMatDescr_t *made, struct cusparse
 }
 CUSPARSE_API(cusparseCreateDnVec, cusparseDnVecDescr_t *dnVecDescr, int64_t size, void *values,
              cudaDataType valueType) {
-    return create_vector((cusparseDnVecDescr_t *)(void *)dnVecDescr,
-                         (struct cusparseDnVecDescr){size, (void *)(uintptr_t)values, valueType});
+    return create_vector(dnVecDescr, (struct cusparseDnVecDescr){size, values, valueType});
 }
 CUSPARSE_API(cusparseCreateDnMat, cusparseDnMatDescr_t *dnMatDescr, int64_t rows, int64_t cols, int64_t ld,
              void *values, cudaDataType valueType, cusparseOrder_t order) {
-    return create_dense((cusparseDnMatDescr_t *)(void *)dnMatDescr,
-                        (struct cusparseDnMatDescr){rows, cols, ld, (void *)(uintptr_t)values, valueType, order});
+    return create_dense(dnMatDescr, (struct cusparseDnMatDescr){rows, cols, ld, values, valueType, order});
 }
 CUSPARSE_API(cusparseCreateConstDnVec, cusparseConstDnVecDescr_t *dnVecDescr, int64_t size, const void *values,
              cudaDataType valueType) {
-    return create_vector((cusparseDnVecDescr_t *)(void *)dnVecDescr,
-                         (struct cusparseDnVecDescr){size, (void *)(uintptr_t)values, valueType});
+    return cusparseCreateDnVec((cusparseDnVecDescr_t *)(void *)dnVecDescr, size, (void *)(uintptr_t)values, valueType);
 }
 CUSPARSE_API(cusparseCreateConstDnMat, cusparseConstDnMatDescr_t *dnMatDescr, int64_t rows, int64_t cols, int64_t ld,
              const void *values, cudaDataType valueType, cusparseOrder_t order) {
-    return create_dense((cusparseDnMatDescr_t *)(void *)dnMatDescr,
-                        (struct cusparseDnMatDescr){rows, cols, ld, (void *)(uintptr_t)values, valueType, order});
+    return cusparseCreateDnMat((cusparseDnMatDescr_t *)(void *)dnMatDescr, rows, cols, ld, (void *)(uintptr_t)values,
+                               valueType, order);
 }
 
 CUSPARSE_API(cusparseDnVecGet, cusparseDnVecDescr_t dnVecDescr, int64_t *size, void **values, cudaDataType *valueType) {

@@ -16,12 +16,21 @@ FUNCTION(cusparseCreateCsc, cusparseSpMatDescr_t *, int64_t, int64_t, int64_t, v
          cusparseIndexType_t, cusparseIndexType_t, cusparseIndexBase_t, cudaDataType)
 FUNCTION(cusparseCreateCoo, cusparseSpMatDescr_t *, int64_t, int64_t, int64_t, void *, void *, void *,
          cusparseIndexType_t, cusparseIndexBase_t, cudaDataType)
+FUNCTION(cusparseCreateConstCsr, cusparseConstSpMatDescr_t *, int64_t, int64_t, int64_t, const void *, const void *,
+         const void *, cusparseIndexType_t, cusparseIndexType_t, cusparseIndexBase_t, cudaDataType)
+FUNCTION(cusparseCreateConstCsc, cusparseConstSpMatDescr_t *, int64_t, int64_t, int64_t, const void *, const void *,
+         const void *, cusparseIndexType_t, cusparseIndexType_t, cusparseIndexBase_t, cudaDataType)
+FUNCTION(cusparseCreateConstCoo, cusparseConstSpMatDescr_t *, int64_t, int64_t, int64_t, const void *, const void *,
+         const void *, cusparseIndexType_t, cusparseIndexBase_t, cudaDataType)
 FUNCTION(cusparseDestroySpMat, cusparseConstSpMatDescr_t)
 FUNCTION(cusparseSpMatGetSize, cusparseConstSpMatDescr_t, int64_t *, int64_t *, int64_t *)
 FUNCTION(cusparseCsrSetPointers, cusparseSpMatDescr_t, void *, void *, void *)
 FUNCTION(cusparseCreateDnVec, cusparseDnVecDescr_t *, int64_t, void *, cudaDataType)
+FUNCTION(cusparseCreateConstDnVec, cusparseConstDnVecDescr_t *, int64_t, const void *, cudaDataType)
 FUNCTION(cusparseDestroyDnVec, cusparseConstDnVecDescr_t)
 FUNCTION(cusparseCreateDnMat, cusparseDnMatDescr_t *, int64_t, int64_t, int64_t, void *, cudaDataType, cusparseOrder_t)
+FUNCTION(cusparseCreateConstDnMat, cusparseConstDnMatDescr_t *, int64_t, int64_t, int64_t, const void *, cudaDataType,
+         cusparseOrder_t)
 FUNCTION(cusparseDestroyDnMat, cusparseConstDnMatDescr_t)
 FUNCTION(cusparseSpMV_bufferSize, cusparseHandle_t, cusparseOperation_t, const void *, cusparseConstSpMatDescr_t,
          cusparseConstDnVecDescr_t, const void *, cusparseDnVecDescr_t, cudaDataType, cusparseSpMVAlg_t, size_t *)

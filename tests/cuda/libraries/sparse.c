@@ -61,7 +61,16 @@ static cusparseSpMatDescr_t describe(enum format format, int is_double, int is_w
     cusparseIndexType_t index = is_wide ? CUSPARSE_INDEX_64I : CUSPARSE_INDEX_32I;
     cusparseIndexBase_t base = first ? CUSPARSE_INDEX_BASE_ONE : CUSPARSE_INDEX_BASE_ZERO;
     cudaDataType type = is_double ? CUDA_R_64F : CUDA_R_32F;
-    if (format == CSR)
+    cusparseConstSpMatDescr_t *constant = (cusparseConstSpMatDescr_t *)(void *)&matrix; /* wide ones are made by it */
+    if (format == CSR && is_wide)
+        NEED(cusparseCreateConstCsr(constant, ROWS, COLUMNS, n, arrays[0], arrays[1], arrays[2], index, index, base,
+                                    type));
+    else if (format == CSC && is_wide)
+        NEED(cusparseCreateConstCsc(constant, ROWS, COLUMNS, n, arrays[0], arrays[1], arrays[2], index, index, base,
+                                    type));
+    else if (is_wide)
+        NEED(cusparseCreateConstCoo(constant, ROWS, COLUMNS, n, arrays[0], arrays[1], arrays[2], index, base, type));
+    else if (format == CSR)
         NEED(cusparseCreateCsr(&matrix, ROWS, COLUMNS, n, arrays[0], arrays[1], arrays[2], index, index, base, type));
     else if (format == CSC)
         NEED(cusparseCreateCsc(&matrix, ROWS, COLUMNS, n, arrays[0], arrays[1], arrays[2], index, index, base, type));
@@ -115,8 +124,9 @@ static void try_product(cusparseHandle_t handle, enum format format, int is_doub
     cudaDataType type = is_double ? CUDA_R_64F : CUDA_R_32F;
     size_t bytes = 0;
     if (is_vector) {
-        cusparseDnVecDescr_t x, y;
-        NEED(cusparseCreateDnVec(&x, k, device_b, type));
+        cusparseConstDnVecDescr_t x;
+        cusparseDnVecDescr_t y;
+        NEED(cusparseCreateConstDnVec(&x, k, device_b, type));
         NEED(cusparseCreateDnVec(&y, n, device_c, type));
         NEED(cusparseSpMV_bufferSize(handle, op, alpha, matrix, x, beta, y, type, CUSPARSE_SPMV_ALG_DEFAULT, &bytes));
         NEED(cudaMalloc(&buffer, bytes));
@@ -126,8 +136,9 @@ static void try_product(cusparseHandle_t handle, enum format format, int is_doub
         NEED(cusparseDestroyDnVec(y));
     } else {
         cusparseOrder_t order = is_by_rows ? CUSPARSE_ORDER_ROW : CUSPARSE_ORDER_COL;
-        cusparseDnMatDescr_t x, y;
-        NEED(cusparseCreateDnMat(&x, b_rows, b_columns, b_leading, device_b, type, order));
+        cusparseConstDnMatDescr_t x;
+        cusparseDnMatDescr_t y;
+        NEED(cusparseCreateConstDnMat(&x, b_rows, b_columns, b_leading, device_b, type, order));
         NEED(cusparseCreateDnMat(&y, n, width, c_leading, device_c, type, order));
         NEED(cusparseSpMM_bufferSize(handle, op, op_b, alpha, matrix, x, beta, y, type, CUSPARSE_SPMM_ALG_DEFAULT,
                                      &bytes));
