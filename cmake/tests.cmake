@@ -89,7 +89,7 @@ if(NOT HEDDLE_SANITIZE)
   set_slow(gate/clang 1000)
   set_slow(gate/sanitize 900)
   set_slow(gate/fuzz 60)
-  set_slow(gate/tsan 80)
+  set_slow(gate/tsan 110)
   # A change that costs 3 % of speed fails, however loaded the computer is.
   add_test(NAME bench/instructions
     COMMAND ${PROJECT_SOURCE_DIR}/bench/instructions.sh --some ${PROJECT_BINARY_DIR})
