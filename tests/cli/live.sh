@@ -66,7 +66,7 @@ cmp "$folder/live.statistics" "$folder/plain.statistics" || fail "--live changes
 
 # With --live-keep the report stays until a signal, and the status is the run's.
 start --live-keep
-for ((i = 0; i < 400; i++)); do
+for ((i = 0; i < 4000; i++)); do
     grep -q 'until Ctrl-C' "$folder/err" && break
     sleep 0.05
 done
