@@ -58,18 +58,48 @@ static bool touch(struct mem *mem, uint32_t sm, uint64_t line, enum mem_kind kin
     return has_hit;
 }
 
+/* Most warps access one line, or one and the next. Then nothing else about the lanes need be known, which saves half of
+ * the time of mem_coalesce(). Returns how many lines there are, from the first lane's on, or 0 if that does not tell.
+ */
+static unsigned count_neighbours(const uint64_t address[32], uint32_t mask, uint32_t bytes, uint32_t line_bytes) {
+    uint64_t first = address[__builtin_ctz(mask)] & ~(uint64_t)(line_bytes - 1), begin = 0, end = 0;
+    if (mask == UINT32_MAX) {
+        for (uint32_t lane = 0; lane < 32; lane++) {
+            begin |= address[lane] - first;
+            end |= address[lane] - first + bytes - 1;
+        }
+    } else {
+        for (uint32_t rest = mask; rest; rest &= rest - 1) {
+            uint64_t offset = address[__builtin_ctz(rest)] - first;
+            begin |= offset;
+            end |= offset + bytes - 1;
+        }
+    }
+    return (begin | end) >= 2 * (uint64_t)line_bytes ? 0 : end >= line_bytes ? 2 : 1;
+}
+
 void mem_touch(struct mem *mem, uint32_t sm, const uint64_t address[32], uint32_t mask, uint32_t bytes,
                enum mem_kind kind, struct mem_touched *touched) {
-    struct mem_transaction transaction[MEM_MAX_TRANSACTIONS];
-    unsigned n = mem_coalesce(address, mask, bytes, mem->line_bytes, transaction);
+    if (!mask)
+        return;
+    uint64_t line[MEM_MAX_TRANSACTIONS];
+    unsigned n = count_neighbours(address, mask, bytes, mem->line_bytes);
+    line[0] = address[__builtin_ctz(mask)] >> mem->line_shift;
+    line[1] = line[0] + 1;
+    if (!n) {
+        struct mem_transaction transaction[MEM_MAX_TRANSACTIONS];
+        n = mem_coalesce(address, mask, bytes, mem->line_bytes, transaction);
+        for (unsigned i = 0; i < n; i++)
+            line[i] = transaction[i].line >> mem->line_shift;
+    }
     touched->n_lines += n;
     if (!can_warm(mem)) {
         touched->n_misses += n;
         return;
     }
     for (unsigned i = 0; i < n; i++)
-        if (!mem_is_in_host_memory(mem, transaction[i].line))
-            touched->n_misses += !touch(mem, sm, transaction[i].line >> mem->line_shift, kind);
+        if (!mem->n_host || !mem_is_in_host_memory(mem, line[i] << mem->line_shift))
+            touched->n_misses += !touch(mem, sm, line[i], kind);
 }
 
 void mem_touch_code(struct mem *mem, uint64_t address, uint64_t bytes, uint32_t n_sms) {

@@ -1,4 +1,6 @@
 /* Tests of accesses without time: what later accesses find. */
+#include <stdlib.h>
+
 #include "mem/fixture.h"
 
 /* An access without time leaves the L2 and DRAM as a timed one does: its line is in the L2, and its row is open. */
@@ -36,9 +38,38 @@ static void code_without_time_is_in_the_caches_of_sms_that_had_blocks(void **sta
     fixture_end(&f);
 }
 
+/* However the lanes are spread: over one line, two neighbours, across the border of lines, downwards, or far apart. */
+static void an_access_without_time_touches_the_lines_of_a_timed_one(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, fixture_machine());
+    srand(1);
+    for (unsigned k = 0; k < 20000; k++) {
+        uint64_t address[32];
+        uint32_t bytes = 1u << rand() % 5, mask = rand() % 4 ? UINT32_MAX : (uint32_t)rand() | 1u << rand() % 31;
+        uint64_t spread = (uint64_t)1 << rand() % 10, base = 8 * LINE + (uint64_t)(rand() % (2 * LINE));
+        for (unsigned i = 0; i < 32; i++)
+            address[i] = k % 3 == 0   ? base + i * spread
+                         : k % 3 == 1 ? base - i * bytes
+                                      : base + (uint64_t)rand() % spread;
+        struct mem_transaction transaction[MEM_MAX_TRANSACTIONS];
+        struct mem_touched touched = {0};
+        mem_touch(f.mem, 0, address, mask, bytes, MEM_READ, &touched);
+        assert_int_equal(touched.n_lines, mem_coalesce(address, mask, bytes, LINE, transaction));
+        for (unsigned i = 0; i < touched.n_lines; i++) { /* all of them are in the L2 now */
+            struct mem_touched again = {0};
+            address[0] = transaction[i].line;
+            mem_touch(f.mem, 0, address, 1, 1, MEM_READ, &again);
+            assert_int_equal(again.n_misses, 0);
+        }
+    }
+    fixture_end(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_access_without_time_warms_the_l2_and_opens_the_row),
+        cmocka_unit_test(an_access_without_time_touches_the_lines_of_a_timed_one),
         cmocka_unit_test(code_without_time_is_in_the_caches_of_sms_that_had_blocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
