@@ -1,15 +1,17 @@
 /* Stratified sampling of a sequence.
  *
  * The sections of a kernel form strata: sections of one kind whose work is equal within a factor of two. Work is the
- * time that the machine's peaks would allow. A stratum is cut into segments by time: its first section, the next two,
- * the next four... A segment is cut into as many equal parts as it has draws, and of each part one section is drawn, at
- * random. So everything that a program does for the first time is timed, what it often does is timed again and again,
- * and the number of timed sections grows with the logarithm of the program's length. A stratum with hardly any of the
- * work is timed once.
+ * time that the machine's peaks would allow. A stratum is cut into segments by time: its first section, the next four,
+ * the next sixteen... A segment is cut into as many equal parts as it has draws, and of each part one section is drawn,
+ * at random. So everything that a program does for the first time is timed, what it often does is timed again and
+ * again, and the number of timed sections grows with the logarithm of the program's length. A stratum with hardly any
+ * of the work is timed once.
  *
- * Where sections deviate from their prediction, a segment gets more draws. The variance of a sum over strata is least
- * if their draws are in proportion to work and deviation (Neyman's allocation: Cochran, "Sampling Techniques", section
- * 5.5). Half of a stratum is in its last segment, which gets half of the draws that the stratum needs. */
+ * Where sections deviate from their prediction, more are drawn. The variance of a sum over strata is least if their
+ * draws are in proportion to work and deviation (Neyman's allocation: Cochran, "Sampling Techniques", section 5.5). A
+ * segment gets the draws that its stratum needs and does not have yet. If the deviations drift, earlier draws say less
+ * about later sections: n of them count as the n' that know the ratio as well, 1 / n' = 1 / n + drift^2 / deviation^2.
+ */
 #include "gpu/draw.h"
 
 #include <math.h>
@@ -17,14 +19,20 @@
 
 #include "base/memory.h"
 
-enum { SMALL_SHARE = 500, CERTAIN_SEGMENTS = 2 };
+enum {
+    SMALL_SHARE = 500,
+    GROWTH_BITS = 2,  /* of the size of segments, from one to the next */
+    FEWEST_KNOWN = 4, /* degrees of freedom, to know how sections deviate; with fewer at most a part of a segment is
+                         drawn: */
+    LARGEST_PART = 4,
+};
 
 struct stratum {
     const char *kernel;
     enum gpu_section_kind kind;
     int size; /* the exponent of its sections' work */
     double work, deviation;
-    uint32_t number;
+    uint32_t number, n_drawn;
     uint32_t segment, n_left, n_parts;          /* the current segment, the sections and parts that it still has */
     uint32_t n_part, n_left_in_part, n_skipped; /* of the current part: sections, those still to come, those before the
                                                    one that is drawn */
@@ -65,14 +73,14 @@ static uint32_t random_below(uint64_t state, uint32_t n) {
 
 static void begin_segment(struct stratum *stratum, uint32_t segment, uint32_t draws) {
     stratum->segment = segment;
-    stratum->n_left = UINT32_C(1) << (segment < 31 ? segment : 31);
+    stratum->n_left = UINT32_C(1) << (segment * GROWTH_BITS < 30 ? segment * GROWTH_BITS : 30);
     stratum->n_parts = draws < stratum->n_left ? draws : stratum->n_left;
     stratum->n_left_in_part = stratum->n_wanted = 0;
 }
 
 /* Returns how many sections to draw from the stratum's next segment. */
 static uint32_t draws_for(struct gpu_draw *draw, struct stratum *stratum) {
-    if (!(draw->error > 0) || stratum->segment + 1 < CERTAIN_SEGMENTS)
+    if (!(draw->error > 0))
         return draw->draws;
     struct gpu_deviation deviation = draw->deviation(draw->user, stratum->kernel, stratum->kind);
     if (!(deviation.freedom > 0))
@@ -82,8 +90,12 @@ static uint32_t draws_for(struct gpu_draw *draw, struct stratum *stratum) {
     for (uint32_t i = 0; i < draw->n_strata; i++)
         sum += draw->stratum[i].work * draw->stratum[i].deviation;
     double t = 2 + 4 / deviation.freedom; /* roughly Student's, but not as wide where hardly anything is known */
-    double own = stratum->work * stratum->deviation;
-    double n = t * t * own * sum / (2 * draw->error * draw->error * draw->work * draw->work);
+    double own = stratum->work * stratum->deviation, n_drawn = stratum->n_drawn;
+    double square = stratum->deviation * stratum->deviation, drift = deviation.drift * deviation.drift;
+    double n = t * t * own * sum / (draw->error * draw->error * draw->work * draw->work);
+    n -= square > 0 ? n_drawn * square / (square + n_drawn * drift) : 0;
+    if (deviation.freedom < FEWEST_KNOWN)
+        n = fmin(n, ldexp(1, (int)(stratum->segment + 1) * GROWTH_BITS) / LARGEST_PART);
     return n > draw->draws ? (uint32_t)fmin(ceil(n), 1e9) : draw->draws;
 }
 
@@ -94,7 +106,7 @@ static void begin_part(struct stratum *stratum) {
         return;
     uint64_t state = ((uint64_t)stratum->number << 32 | stratum->segment << 26) + stratum->n_parts;
     stratum->n_part = stratum->n_left_in_part = stratum->n_left / stratum->n_parts--;
-    stratum->n_skipped = stratum->segment < CERTAIN_SEGMENTS ? 0 : random_below(state, stratum->n_part);
+    stratum->n_skipped = stratum->segment == 0 ? 0 : random_below(state, stratum->n_part);
     stratum->n_wanted++;
 }
 
@@ -106,6 +118,7 @@ static bool take(const struct gpu_draw *draw, struct stratum *stratum, bool is_p
     stratum->n_left_in_part--;
     stratum->n_left--;
     stratum->n_wanted -= is_drawn;
+    stratum->n_drawn += is_drawn;
     return is_drawn;
 }
 

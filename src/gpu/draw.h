@@ -12,6 +12,7 @@ struct gpu_draw;
 /* How far timed sections of one kernel and kind are from their prediction. */
 struct gpu_deviation {
     double relative; /* standard deviation of one section */
+    double drift;    /* standard deviation of segments, in addition */
     double freedom;  /* degrees of freedom that it was computed with; 0: nothing is known */
 };
 

@@ -15,15 +15,15 @@ static bool add(struct gpu_draw *draw, const char *name, double work, bool is_po
     return gpu_draw_add(draw, name, section, is_possible);
 }
 
-/* Segment k has 2^k sections. */
+/* Segment k has 4^k sections. */
 static void two_sections_of_each_segment_are_drawn(void **state) {
     (void)state;
-    enum { SEGMENTS = 12 };
+    enum { SEGMENTS = 6 };
     struct gpu_draw *draw = gpu_draw_new(2, 0, NULL, NULL);
     struct gpu_section section;
     for (uint32_t k = 0; k < SEGMENTS; k++) {
         uint32_t n_drawn = 0;
-        for (uint32_t i = 0; i < UINT32_C(1) << k; i++) {
+        for (uint32_t i = 0; i < UINT32_C(1) << 2 * k; i++) {
             n_drawn += add(draw, kernel, 100, true, &section);
             assert_int_equal(section.segment, k);
             assert_int_equal(section.stratum, 0);
@@ -55,10 +55,10 @@ static void one_section_of_each_half_is_drawn(void **state) {
     struct gpu_draw *draw = gpu_draw_new(2, 0, NULL, NULL);
     struct gpu_section section;
     uint32_t n_drawn[2] = {0};
-    for (uint32_t i = 0; i < 127; i++) {
+    for (uint32_t i = 0; i < 1 + 4 + 16 + 64; i++) {
         bool is_drawn = add(draw, kernel, 100, true, &section);
-        if (i >= 63)
-            n_drawn[i >= 95] += is_drawn;
+        if (i >= 21)
+            n_drawn[i >= 21 + 32] += is_drawn;
     }
     assert_int_equal(n_drawn[0], 1);
     assert_int_equal(n_drawn[1], 1);
@@ -71,14 +71,14 @@ static void a_section_that_cannot_be_timed_leaves_its_place_to_a_later_one(void 
     struct gpu_draw *draw = gpu_draw_new(2, 0, NULL, NULL);
     struct gpu_section section;
     uint32_t n_drawn = 0;
-    for (uint32_t i = 0; i < 63; i++)
+    for (uint32_t i = 0; i < 1 + 4 + 16; i++)
         add(draw, kernel, 100, true, &section);
     for (uint32_t i = 0; i < 64; i++) {
         bool is_drawn = add(draw, kernel, 100, i >= 54, &section);
         assert_true(i >= 54 || !is_drawn);
         n_drawn += is_drawn;
     }
-    assert_int_equal(section.segment, 6);
+    assert_int_equal(section.segment, 3);
     assert_int_equal(n_drawn, 2);
     gpu_draw_free(draw);
 }
@@ -99,16 +99,16 @@ static void what_has_hardly_any_work_is_timed_once(void **state) {
 /* Each of 64 equal sections is drawn about as often, over many draws. */
 static void sections_of_a_segment_are_drawn_alike(void **state) {
     (void)state;
-    enum { STRATA = 400, SIZE = 64 };
+    enum { STRATA = 400, BEFORE = 1 + 4 + 16, SIZE = 64 };
     uint32_t n_drawn[SIZE] = {0};
     struct gpu_draw *draw = gpu_draw_new(2, 0, NULL, NULL);
     struct gpu_section section;
     static const char names[STRATA];
     for (uint32_t k = 0; k < STRATA; k++)
-        for (uint32_t i = 0; i < 2 * SIZE - 1; i++) {
+        for (uint32_t i = 0; i < BEFORE + SIZE; i++) {
             bool is_drawn = add(draw, &names[k], 100, true, &section);
-            if (section.segment == 6)
-                n_drawn[i - (SIZE - 1)] += is_drawn;
+            if (section.segment == 3)
+                n_drawn[i - BEFORE] += is_drawn;
         }
     for (uint32_t i = 0; i < SIZE; i++) /* 12.5 on average */
         assert_in_range(n_drawn[i], 2, 30);
@@ -139,26 +139,47 @@ static void the_draw_knows_what_it_will_draw(void **state) {
 
 static struct gpu_deviation deviation(void *user, const char *name, enum gpu_section_kind kind) {
     (void)kind;
-    return (struct gpu_deviation){.relative = name == kernel ? *(double *)user : 0, .freedom = 100};
+    struct gpu_deviation own = *(struct gpu_deviation *)user;
+    own.relative = name == kernel ? own.relative : 0;
+    return own;
 }
 
-/* A tenth deviates by 20 % from its prediction. To know the sum within 1 %, with t = 2 and half of the draws in the
- * last segment: 2^2 * 0.1^2 * 0.2^2 / (2 * 0.01^2) = 8. */
+/* A tenth of the work deviates. Returns how many sections of it, and of the rest, are drawn of 341 to know the sum
+ * within 1 %. */
+static void draw_two(struct gpu_deviation user, uint32_t n_drawn[2]) {
+    struct gpu_draw *draw = gpu_draw_new(2, 0.01, deviation, &user);
+    struct gpu_section section;
+    n_drawn[0] = n_drawn[1] = 0;
+    for (uint32_t i = 0; i < 1 + 4 + 16 + 64 + 256; i++) {
+        n_drawn[0] += add(draw, kernel, 100, true, &section);
+        n_drawn[1] += add(draw, "large", 900, true, &section);
+    }
+    gpu_draw_free(draw);
+}
+
+/* By 20 %, with t = 2: 2^2 * 0.1^2 * 0.2^2 / 0.01^2 = 16. The last two segments are drawn from twice in any case. */
 static void more_is_drawn_where_sections_deviate(void **state) {
     (void)state;
-    double relative = 0.2;
-    struct gpu_draw *draw = gpu_draw_new(2, 0.01, deviation, &relative);
-    struct gpu_section section;
-    uint32_t n_drawn[2] = {0};
-    for (uint32_t i = 0; i < 511; i++) {
-        bool is_drawn = add(draw, kernel, 100, true, &section);
-        n_drawn[0] += is_drawn && section.segment == 8;
-        is_drawn = add(draw, "large", 900, true, &section);
-        n_drawn[1] += is_drawn && section.segment == 8;
-    }
-    assert_in_range(n_drawn[0], 8, 10);
-    assert_int_equal(n_drawn[1], 2);
-    gpu_draw_free(draw);
+    uint32_t n_drawn[2];
+    draw_two((struct gpu_deviation){.relative = 0.2, .freedom = 100}, n_drawn);
+    assert_in_range(n_drawn[0], 16, 21);
+    assert_int_equal(n_drawn[1], 9);
+}
+
+/* The draws of earlier segments count as (0.2 / 0.1)^2 = 4 at most. */
+static void more_is_drawn_if_segments_drift(void **state) {
+    (void)state;
+    uint32_t n_drawn[2];
+    draw_two((struct gpu_deviation){.relative = 0.2, .drift = 0.1, .freedom = 100}, n_drawn);
+    assert_in_range(n_drawn[0], 1 + 4 + 3 * 12, 1 + 4 + 3 * 15);
+}
+
+/* 64 of the segments of 16, 64 and 256 would be needed, if one difference told the truth. */
+static void little_is_drawn_while_hardly_anything_is_known(void **state) {
+    (void)state;
+    uint32_t n_drawn[2];
+    draw_two((struct gpu_deviation){.relative = 2, .freedom = 1}, n_drawn);
+    assert_in_range(n_drawn[0], (16 + 64 + 256) / 4, 1 + 4 + (16 + 64 + 256) / 4);
 }
 
 static void a_section_that_is_timed_already_stands_for_itself(void **state) {
@@ -182,6 +203,8 @@ int main(void) {
         cmocka_unit_test(sections_of_a_segment_are_drawn_alike),
         cmocka_unit_test(the_draw_knows_what_it_will_draw),
         cmocka_unit_test(more_is_drawn_where_sections_deviate),
+        cmocka_unit_test(more_is_drawn_if_segments_drift),
+        cmocka_unit_test(little_is_drawn_while_hardly_anything_is_known),
         cmocka_unit_test(a_section_that_is_timed_already_stands_for_itself),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,8 +40,8 @@
 #include "stats/fit.h"
 
 enum {
-    FEWEST_WAVES = 32,   /* a launch of fewer waves is one section; a wave is as many blocks as the machine holds */
-    NEW_WAVES = 128,     /* the same, if the kernel has not run before: its windows would take as long as the launch */
+    FEWEST_WAVES = 128,  /* a launch of fewer waves is one section: its windows would take as long as the launch; a wave
+                            is as many blocks as the machine holds */
     SECTION_WAVES = 4,   /* of a section, at least */
     WARM_WAVES = 8,      /* that a window runs before its section, if all blocks are equally long */
     MOST_SECTIONS = 512, /* of a launch */
@@ -52,6 +52,7 @@ enum {
     PAGE_BYTES = 4096,
     RESULT_CYCLES = 8, /* from an instruction to the next that needs its result, roughly */
     N_FEATURES = 6,
+    FEWEST_TYPICAL = 3,
 };
 
 /* The process tells a copy the number of sections to time, and these follow as struct gpu_measure. 0: the copy ends. If
@@ -397,6 +398,18 @@ static bool is_of(const struct gpu_sections *sections, uint32_t number, const ch
     return section->kind == kind && sections->gpu->launch[section->launch].kernel == kernel;
 }
 
+/* Returns whether a section shows how sections vary, as in report/sample.c. n_later: timed ones that are not the first
+ * of their stratum. */
+static bool is_typical(const struct gpu_section *section, double n_later) {
+    return section->timed && (section->segment > 0 || n_later < FEWEST_TYPICAL);
+}
+
+static double ratio_of(const struct gpu_section *section, const struct stats_fit *fit) {
+    double feature[N_FEATURES];
+    features_of(section, feature);
+    return (double)section->timed->cycles / stats_fit_predict(fit, feature);
+}
+
 /* How much the cycles of the sections timed so far differ from their prediction: the mean square of the differences
  * between neighbours of a stratum, as in report/sample.c. Waits for those that are being timed. */
 static struct gpu_deviation deviation_of(void *user, const char *kernel, enum gpu_section_kind kind) {
@@ -408,32 +421,35 @@ static struct gpu_deviation deviation_of(void *user, const char *kernel, enum gp
                 break;
             }
     struct stats_fit fit = {.n_features = N_FEATURES};
-    double feature[N_FEATURES], squares = 0, freedom = 0;
+    double feature[N_FEATURES], squares = 0, freedom = 0, n_later = 0, n = 0, sum = 0, all_squares = 0;
     for (uint32_t i = 0; i < sections->n; i++)
         if (is_of(sections, i, kernel, kind) && sections->section[i].timed) {
             features_of(&sections->section[i], feature);
             stats_fit_add(&fit, feature, (double)sections->section[i].timed->cycles);
+            n_later += sections->section[i].segment > 0;
         }
     stats_fit_solve(&fit);
     for (uint32_t i = 0; i < sections->n; i++) {
         const struct gpu_section *section = &sections->section[i];
-        if (!is_of(sections, i, kernel, kind) || !section->timed)
+        if (!is_of(sections, i, kernel, kind) || !is_typical(section, n_later))
             continue;
+        double ratio = ratio_of(section, &fit);
+        n++;
+        sum += ratio;
+        all_squares += ratio * ratio;
         for (uint32_t k = i; k-- > 0;) { /* the one before it in the stratum */
             const struct gpu_section *before = &sections->section[k];
-            if (before->stratum != section->stratum || !before->timed)
+            if (before->stratum != section->stratum || !is_typical(before, n_later))
                 continue;
-            double ratio[2];
-            features_of(section, feature);
-            ratio[0] = (double)section->timed->cycles / stats_fit_predict(&fit, feature);
-            features_of(before, feature);
-            ratio[1] = (double)before->timed->cycles / stats_fit_predict(&fit, feature);
-            squares += (ratio[0] - ratio[1]) * (ratio[0] - ratio[1]) / 2;
+            double difference = ratio - ratio_of(before, &fit);
+            squares += difference * difference / 2;
             freedom++;
             break;
         }
     }
-    return (struct gpu_deviation){freedom > 0 ? sqrt(stats_fit_scale(&fit) * squares / freedom) : 0, freedom};
+    double scale = stats_fit_scale(&fit), variance = freedom > 0 ? squares / freedom : 0;
+    double total = n > 1 ? (all_squares - sum * sum / n) / (n - 1) : 0;
+    return (struct gpu_deviation){sqrt(scale * variance), sqrt(fmax(total - variance, 0) * scale), freedom};
 }
 
 /* ---- Sections ---------------------------------------------------------------------------------------------------- */
@@ -462,8 +478,8 @@ static uint64_t wave_of(const struct gpu_timed *timed, const struct exec_grid *g
     return (uint64_t)config_occupancy(&capacity, &block, NULL) * timed->machine.sm.count;
 }
 
-static bool is_one_section(const struct gpu_timed *timed, const struct exec_grid *grid, uint64_t fewest_waves) {
-    return exec_shape_blocks(&grid->shape) < fewest_waves * wave_of(timed, grid) || !can_be_cut(timed, grid);
+static bool is_one_section(const struct gpu_timed *timed, const struct exec_grid *grid) {
+    return exec_shape_blocks(&grid->shape) < FEWEST_WAVES * wave_of(timed, grid) || !can_be_cut(timed, grid);
 }
 
 /* Returns the memory of the last section of this kind, or NULL. */
@@ -490,7 +506,7 @@ static void cut(struct gpu_sections *sections, uint32_t launch) {
     uint64_t wave = wave_of(timed, grid), n = exec_shape_blocks(&grid->shape), ends = SECTION_WAVES * wave;
     const struct gpu_launch_record *record = &sections->gpu->launch[launch];
     sections->wave = wave;
-    if (record->is_timed || is_one_section(timed, grid, FEWEST_WAVES)) {
+    if (record->is_timed || is_one_section(timed, grid)) {
         bool is_new = record->is_timed && !has_run(sections, record->kernel);
         add_section(sections, is_new ? GPU_SECTION_NEW : GPU_SECTION_WHOLE, launch, 0, n);
         return;
@@ -516,8 +532,8 @@ static struct memory *memory_for(struct gpu_sections *sections, const char *kern
 bool gpu_sections_time(struct gpu_sections *sections, const char *kernel, const struct exec_grid *grid) {
     const struct gpu *gpu = sections->gpu;
     if (!has_run(sections, kernel))
-        return is_one_section(gpu->timed, grid, NEW_WAVES);
-    if (!is_one_section(gpu->timed, grid, FEWEST_WAVES) || gpu->memory.n_pages)
+        return is_one_section(gpu->timed, grid);
+    if (!is_one_section(gpu->timed, grid) || gpu->memory.n_pages)
         return false;
     const struct gpu_section section = {.n_blocks = exec_shape_blocks(&grid->shape)};
     double work = expected_work(remember(sections, kernel, GPU_SECTION_WHOLE), &section);

@@ -9,7 +9,11 @@
  *
  * The ratios of two timed sections that follow each other in a stratum differ by chance, or because the ratio changes
  * in time. Half of the mean square of these differences is the variance of one section (Wolter, "Introduction to
- * Variance Estimation", chapter 8), which is rather too large. From it follows the variance of each sum, and with
+ * Variance Estimation", chapter 8), which is rather too large. If all ratios of a kernel vary no more than neighbours
+ * do, they do not drift, and one ratio for all segments is the most exact. If they vary more, the rest is the variance
+ * of the segments, and each segment's ratio lies between its own and the common one, as the two variances say (best
+ * linear prediction: Searle, Casella and McCulloch, "Variance Components", chapter 7). From both variances follows that
+ * of each sum, and with
  * Student's distribution the interval that contains the sum in 19 of 20 cases. No difference shows two errors that
  * all timed sections have, so the interval contains them in addition (doubt_of_family):
  * - Caches were warmed functionally, in another order than in a full run. In a timed section both orders are known, as
@@ -25,19 +29,26 @@
 
 #include "stats/fit.h"
 
-enum { N_FEATURES = 6, MOST_GROWTH = 64 };
+enum { N_FEATURES = 6, MOST_GROWTH = 64, FEWEST_TYPICAL = 3 };
 
 /* Sections that are estimated together: a segment of a stratum, with those segments of which none was timed. */
 struct group {
     uint32_t stratum, segment, family;
     unsigned n, n_timed;
-    double x, sx, sy;         /* predictions of all and of the timed ones, values of the timed ones */
-    double far;               /* predictions of those that come from strata of which none was timed */
-    double squares, variance; /* of one section's ratio; of the sum over the group */
-    double freedom;
+    double x, sx, sy;        /* predictions of all and of the timed ones, values of the timed ones */
+    double far, later;       /* predictions of those from strata, and from segments, of which none was timed */
+    double squares, freedom; /* the variance of one section's ratio */
+    double ratio, share;     /* that corrects the predictions, and how much of it is the group's own */
+    bool is_typical;         /* its timed sections resemble others */
 };
 
-/* The families of sections with the same kernel and kind. */
+/* Sections with the same kernel and kind. */
+struct family {
+    double scale;     /* by how much residues are too small because the prediction was fitted to them */
+    double drift;     /* the variance of its groups' ratios */
+    double precision; /* of its common ratio: one by the variance */
+};
+
 struct sample {
     const struct report_run *run;
     unsigned n_families, n_groups;
@@ -46,7 +57,7 @@ struct sample {
     bool *is_cold;    /* the kernel's first section, which finds cold caches */
     struct group *of;
     double *x, *y; /* of each section: prediction and value; y only of timed ones */
-    double *scale; /* of each family: by how much residues are too small because the prediction was fitted to them */
+    struct family *in;
 };
 
 static double larger(double a, double b) { return a > b ? a : b; }
@@ -155,7 +166,7 @@ static bool make_sample(struct sample *sample, const struct report_run *run, str
         .is_cold = BASE_ARENA_ARRAY(arena, bool, n),
         .x = BASE_ARENA_ARRAY(arena, double, n),
         .y = BASE_ARENA_ARRAY(arena, double, n),
-        .scale = BASE_ARENA_ARRAY(arena, double, n),
+        .in = BASE_ARENA_ARRAY(arena, struct family, n),
     };
     find_families(sample, arena);
     return find_groups(sample, arena);
@@ -187,7 +198,7 @@ static struct stats_fit fit(const struct sample *sample, unsigned at, unsigned f
     return fit;
 }
 
-/* Fills in x, y and scale for counter number `at`. */
+/* Fills in x, y and the families' scale for counter number `at`. */
 static void predict(struct sample *sample, unsigned at) {
     const struct report_run *run = sample->run;
     double feature[N_FEATURES];
@@ -196,7 +207,7 @@ static void predict(struct sample *sample, unsigned at) {
         struct stats_fit fitted = {0};
         if (!is_counted)
             fitted = fit(sample, at, family);
-        sample->scale[family] = stats_fit_scale(&fitted);
+        sample->in[family].scale = stats_fit_scale(&fitted);
         for (unsigned i = 0; i < run->n_sections; i++) {
             const struct report_section *section = &run->section[i];
             if (sample->family[i] != family)
@@ -212,14 +223,18 @@ static void predict(struct sample *sample, unsigned at) {
 
 /* ---- Intervals --------------------------------------------------------------------------------------------------- */
 
-/* Beyond the table: Cornish and Fisher's expansion. */
+/* Between the numbers of the table, its logarithm is about linear in 1 / freedom. Beyond it: Cornish and Fisher's
+ * expansion. */
 double report_student(double freedom) {
-    static const double exact[] = {0, 12.706, 4.303, 3.182, 2.776, 2.571};
+    static const double exact[] = {0, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447};
     const double z = 1.959964;
     if (freedom < 1)
         return exact[1];
-    if (freedom < 6)
-        return exact[(unsigned)freedom];
+    if (freedom < 6) {
+        unsigned i = (unsigned)freedom;
+        double part = (1.0 / i - 1 / freedom) * i * (i + 1);
+        return exact[i] * pow(exact[i + 1] / exact[i], part);
+    }
     return z + (z * z * z + z) / (4 * freedom) + (5 * pow(z, 5) + 16 * z * z * z + 3 * z) / (96 * freedom * freedom);
 }
 
@@ -245,10 +260,10 @@ static void add_up(struct sample *sample) {
 
 static double estimate_of(const struct sample *sample, unsigned i) {
     const struct group *group = &sample->of[sample->group[i]];
-    return group->sx > 0 ? group->sy / group->sx * sample->x[i] : 0;
+    return group->ratio * sample->x[i];
 }
 
-/* Half of the squared differences of neighbours, and their number, of a stratum or several. Of n numbers that vary by
+/* Of a stratum or several: half of the squared differences of neighbours, and their number. Of n numbers that vary by
  * chance, the differences have two thirds of the freedom that their deviations from the mean would have. */
 struct differences {
     double squares, n, last;
@@ -272,18 +287,34 @@ static bool is_distinct(const struct report_run *run, unsigned i) {
     return true;
 }
 
+/* Marks the timed sections that show how sections vary. The first section of a stratum stands for itself, and what
+ * happens for the first time is often not typical. It counts only if the family has hardly any others. */
+static void find_typical(const struct sample *sample, bool *is_typical, struct base_arena *arena) {
+    unsigned *n_later = BASE_ARENA_ARRAY(arena, unsigned, sample->n_families);
+    for (unsigned pass = 0; pass < 2; pass++)
+        for (unsigned i = 0; i < sample->run->n_sections; i++) {
+            bool is_usable = is_timed(sample, i) && !sample->is_cold[i] && sample->x[i] > 0;
+            bool is_later = sample->run->section[i].segment > 0;
+            if (pass)
+                is_typical[i] = is_usable && (is_later || n_later[sample->family[i]] < FEWEST_TYPICAL);
+            else
+                n_later[sample->family[i]] += is_usable && is_later;
+        }
+}
+
 /* Finds the differences between the parts of timed sections that follow each other in a stratum. part: of each timed
- * section, relative to its prediction. Cold sections resemble no other. */
-static void find_differences(const struct sample *sample, const double *part, struct differences *stratum) {
+ * section, relative to its prediction. */
+static void find_differences(const struct sample *sample, const double *part, const bool *is_typical,
+                             struct differences *stratum) {
     for (unsigned i = 0; i < sample->run->n_sections; i++) {
         struct differences *own = &stratum[sample->run->section[i].stratum];
         own->family = sample->family[i];
-        if (!is_timed(sample, i) || sample->is_cold[i] || !(sample->x[i] > 0))
+        if (!is_typical[i])
             continue;
         own->n_timed++;
         own->n_distinct += is_distinct(sample->run, i);
         double difference = part[i] - own->last;
-        own->squares += own->has_last ? difference * difference / 2 * sample->scale[own->family] : 0;
+        own->squares += own->has_last ? difference * difference / 2 * sample->in[own->family].scale : 0;
         own->n += own->has_last;
         own->last = part[i];
         own->has_last = true;
@@ -291,30 +322,43 @@ static void find_differences(const struct sample *sample, const double *part, st
 }
 
 /* Neighbours may be alike by chance. No stratum deviates less than all strata of its family do together, or if these
- * have no neighbours, all strata. */
-static void pool(struct sample *sample, const struct differences *stratum, unsigned n_strata) {
-    for (unsigned family = 0; family < sample->n_families; family++) {
-        struct differences all = {0}, together = {0};
-        for (unsigned i = 0; i < n_strata; i++) {
-            all.squares += stratum[i].squares;
-            all.n += stratum[i].n;
-            together.squares += stratum[i].family == family ? stratum[i].squares : 0;
-            together.n += stratum[i].family == family ? stratum[i].n : 0;
-            all.n_distinct += fmax(stratum[i].n_distinct - 1, 0);
-            together.n_distinct += stratum[i].family == family ? fmax(stratum[i].n_distinct - 1, 0) : 0;
-        }
-        together = together.n > 0 ? together : all;
-        for (unsigned i = 0; i < sample->n_groups; i++) {
-            struct group *group = &sample->of[i];
-            if (group->family != family)
-                continue;
-            const struct differences *own = &stratum[group->stratum];
-            bool is_own = variance_of(own) > variance_of(&together);
-            double n_repeated = own->n_distinct > 0 ? own->n_timed / own->n_distinct : 1;
-            group->squares = (is_own ? variance_of(own) : variance_of(&together)) * n_repeated;
-            group->freedom = fmax(is_own ? own->n_distinct - 1 : together.n_distinct, 1) * 2 / 3;
-        }
+ * have no neighbours, all strata. Returns the variance of the whole family. */
+static double pool(struct sample *sample, unsigned family, const struct differences *stratum, unsigned n_strata) {
+    struct differences all = {0}, together = {0};
+    for (unsigned i = 0; i < n_strata; i++) {
+        all.squares += stratum[i].squares;
+        all.n += stratum[i].n;
+        together.squares += stratum[i].family == family ? stratum[i].squares : 0;
+        together.n += stratum[i].family == family ? stratum[i].n : 0;
+        all.n_distinct += fmax(stratum[i].n_distinct - 1, 0);
+        together.n_distinct += stratum[i].family == family ? fmax(stratum[i].n_distinct - 1, 0) : 0;
     }
+    together = together.n > 0 ? together : all;
+    for (unsigned i = 0; i < sample->n_groups; i++) {
+        struct group *group = &sample->of[i];
+        if (group->family != family)
+            continue;
+        const struct differences *own = &stratum[group->stratum];
+        bool is_own = variance_of(own) > variance_of(&together);
+        double n_repeated = own->n_distinct > 0 ? own->n_timed / own->n_distinct : 1;
+        group->squares = (is_own ? variance_of(own) : variance_of(&together)) * n_repeated;
+        group->freedom = fmax(is_own ? own->n_distinct - 1 : together.n_distinct, 1) * 2 / 3;
+    }
+    return variance_of(&together);
+}
+
+/* Returns by how much more the parts of a family vary than its neighbours do. */
+static double drift_of(const struct sample *sample, unsigned family, const double *part, const bool *is_typical,
+                       double variance) {
+    double n = 0, sum = 0, squares = 0;
+    for (unsigned i = 0; i < sample->run->n_sections; i++)
+        if (is_typical[i] && sample->family[i] == family) {
+            n++;
+            sum += part[i];
+            squares += part[i] * part[i];
+        }
+    double total = n > 1 ? (squares - sum * sum / n) / (n - 1) * sample->in[family].scale : 0;
+    return larger(total - variance, 0);
 }
 
 /* Returns how far the ratios of a family's groups are apart, as the variance of one of them relative to their mean; 1
@@ -334,26 +378,83 @@ static double variance_of_ratios(const struct sample *sample, unsigned family) {
     return n > 1 && mean > 0 ? larger(squares / n - mean * mean, 0) * n / (n - 1) / (mean * mean) : 1;
 }
 
-/* part: of each timed section, its value relative to its prediction. Returns the half width of the interval of the sum
- * over all sections. */
-static double halfwidth_of(struct sample *sample, const double *part, struct base_arena *arena) {
+/* The variance of a group's own ratio. Equal ratios have a little, so that they can be weighed. */
+static double variance_of_group(const struct sample *sample, const struct group *group) {
+    return larger(sample->in[group->family].drift + group->squares / group->n_timed, 1e-18);
+}
+
+/* Finds the ratio of each group of a family. */
+static void find_ratios(struct sample *sample, unsigned family) {
+    double sum = 0, precision = 0;
+    for (unsigned i = 0; i < sample->n_groups; i++) {
+        const struct group *group = &sample->of[i];
+        if (group->family != family || !group->is_typical || !(group->sx > 0))
+            continue;
+        sum += group->sy / group->sx / variance_of_group(sample, group);
+        precision += 1 / variance_of_group(sample, group);
+    }
+    sample->in[family].precision = precision;
+    for (unsigned i = 0; i < sample->n_groups; i++) {
+        struct group *group = &sample->of[i];
+        if (group->family != family || !group->n_timed)
+            continue;
+        double own = group->sx > 0 ? group->sy / group->sx : 0;
+        group->share = precision > 0 ? sample->in[family].drift / variance_of_group(sample, group) : 1;
+        group->ratio = precision > 0 && group->sx > 0 ? own * group->share + sum / precision * (1 - group->share) : own;
+    }
+}
+
+/* Finds how sections vary and the ratios of all groups. part: of each timed section, its value relative to its
+ * prediction. */
+static void compare_sections(struct sample *sample, const double *part, struct base_arena *arena) {
     unsigned n_strata = 0;
     for (unsigned i = 0; i < sample->n_groups; i++)
         n_strata = sample->of[i].stratum >= n_strata ? sample->of[i].stratum + 1 : n_strata;
     struct differences *stratum = BASE_ARENA_ARRAY(arena, struct differences, n_strata);
-    find_differences(sample, part, stratum);
-    pool(sample, stratum, n_strata);
-    double variance = 0, squares = 0;
+    bool *is_typical = BASE_ARENA_ARRAY(arena, bool, sample->run->n_sections);
+    find_typical(sample, is_typical, arena);
+    find_differences(sample, part, is_typical, stratum);
+    for (unsigned i = 0; i < sample->n_groups; i++)
+        sample->of[i].is_typical = false;
+    for (unsigned i = 0; i < sample->run->n_sections; i++)
+        sample->of[sample->group[i]].is_typical |= is_typical[i];
+    for (unsigned family = 0; family < sample->n_families; family++) {
+        double variance = pool(sample, family, stratum, n_strata);
+        sample->in[family].drift = drift_of(sample, family, part, is_typical, variance);
+        find_ratios(sample, family);
+    }
+}
+
+/* Returns the variance of the sum over a family, and sets the freedom that it is known with. The sections that were not
+ * timed vary, their segments drift, and the common ratio is known with its precision. */
+static double variance_of_family(const struct sample *sample, unsigned family, double *freedom) {
+    double variance = 0, common = 0, weighted = 0;
     for (unsigned i = 0; i < sample->n_groups; i++) {
-        struct group *group = &sample->of[i];
-        group->variance =
-            group->n_timed && group->n_timed < group->n
-                ? group->x * group->x * (1 - (double)group->n_timed / group->n) * group->squares / group->n_timed
-                : 0;
-        if (group->far > 0)
-            group->variance += group->far * group->far * variance_of_ratios(sample, group->family);
-        variance += group->variance;
-        squares += group->freedom > 0 ? group->variance * group->variance / group->freedom : 0;
+        const struct group *group = &sample->of[i];
+        if (group->family != family || !group->n_timed || group->n_timed == group->n)
+            continue;
+        double rest = larger(group->x - group->sx, 0);
+        double own = rest * rest *
+                     (group->squares / (group->n - group->n_timed) + (1 - group->share) * sample->in[family].drift);
+        if (group->share >= 1) /* no common ratio */
+            own += rest * rest * group->squares / group->n_timed;
+        own += group->far * group->far * variance_of_ratios(sample, family);
+        common += rest * (1 - group->share);
+        variance += own;
+        weighted += own * group->freedom;
+        *freedom = group->freedom;
+    }
+    *freedom = variance > 0 ? weighted / variance : *freedom;
+    return variance + (sample->in[family].precision > 0 ? common * common / sample->in[family].precision : 0);
+}
+
+/* Returns the half width of the interval of the sum over all sections. */
+static double halfwidth_of(const struct sample *sample) {
+    double variance = 0, squares = 0;
+    for (unsigned family = 0; family < sample->n_families; family++) {
+        double freedom = 1, own = variance_of_family(sample, family, &freedom);
+        variance += own;
+        squares += own * own / freedom;
     }
     return variance > 0 && squares > 0 ? report_student(variance * variance / squares) * sqrt(variance) : 0;
 }
@@ -365,11 +466,13 @@ static double estimate_counter(struct sample *sample, struct report_run *run, un
                                struct base_arena *arena) {
     predict(sample, at);
     add_up(sample);
+    for (unsigned i = 0; i < run->n_sections; i++)
+        part[i] = run->section[i].timed && sample->x[i] > 0 ? sample->y[i] / sample->x[i] : 0;
+    compare_sections(sample, part, arena);
     double sum = 0, rounded = 0; /* launches are rounded so that their sum is the rounded sum */
     for (unsigned i = 0; i < run->n_sections; i++) {
         const struct report_section *section = &run->section[i];
         struct report_kernel *launch = &run->launch[section->launch];
-        part[i] = section->timed && sample->x[i] > 0 ? sample->y[i] / sample->x[i] : 0;
         if (section->timed) {
             launch->counters.value[at] += section->timed->value[at];
             continue;
@@ -378,7 +481,7 @@ static double estimate_counter(struct sample *sample, struct report_run *run, un
         launch->counters.value[at] += (uint64_t)(floor(sum + 0.5) - rounded);
         rounded = floor(sum + 0.5);
     }
-    return halfwidth_of(sample, part, arena);
+    return halfwidth_of(sample);
 }
 
 /* Returns by how much windows are still wrong, relative to their cycles: `early` are their mean cycles with no blocks
@@ -499,5 +602,6 @@ double report_sample_difference(const struct report_run *a, const struct report_
     for (unsigned i = 0; i < a->n_sections; i++)
         sample_a.x[i] /= cycles_a;
     add_up(&sample_a);
-    return halfwidth_of(&sample_a, part, arena);
+    compare_sections(&sample_a, part, arena);
+    return halfwidth_of(&sample_a);
 }
