@@ -41,12 +41,35 @@ void mem_warm(struct mem *mem, uint64_t address, uint64_t bytes) {
     }
 }
 
+/* Where a line was last found: to search its set would take several divisions. */
+struct mem_hint {
+    uint64_t line;
+    uint32_t bank, slot;
+};
+enum { HINT_BITS = 13 };
+
+static struct mem_hint *hint_of(struct mem *mem, uint64_t line) {
+    if (!mem->hints)
+        mem->hints = BASE_ARENA_ARRAY(&mem->arena, struct mem_hint, 1 << HINT_BITS);
+    return &mem->hints[line * UINT64_C(0x9E3779B97F4A7C15) >> (64 - HINT_BITS)];
+}
+
 /* Returns whether the access hit the L2. */
 static bool touch(struct mem *mem, uint32_t sm, uint64_t line, enum mem_kind kind) {
-    struct mem_bank *bank = &mem->banks[mem_bank_of(mem, line)];
-    bool has_hit = false, is_write = kind != MEM_READ;
-    uint32_t slot = kind != MEM_WRITE || mem->machine->l2.writes.allocates ? put(bank, line, &has_hit)
-                                                                           : mem_cache_find(&bank->cache, line);
+    struct mem_hint *hint = hint_of(mem, line);
+    struct mem_bank *bank = &mem->banks[hint->bank];
+    bool is_write = kind != MEM_READ, is_put = kind != MEM_WRITE || mem->machine->l2.writes.allocates;
+    bool has_hit = is_put && hint->line == line && bank->cache.lines[hint->slot] == line;
+    uint32_t slot = hint->slot;
+    if (has_hit) {
+        mem_cache_touch(&bank->cache, slot);
+    } else {
+        uint32_t number = mem_bank_of(mem, line);
+        bank = &mem->banks[number];
+        slot = is_put ? put(bank, line, &has_hit) : mem_cache_find(&bank->cache, line);
+        if (slot != MEM_NONE)
+            *hint = (struct mem_hint){line, number, slot};
+    }
     if (!has_hit)
         mem_dram_open_row(mem, bank, line);
     if (slot == MEM_NONE)
@@ -78,6 +101,21 @@ static unsigned count_neighbours(const uint64_t address[32], uint32_t mask, uint
     return (begin | end) >= 2 * (uint64_t)line_bytes ? 0 : end >= line_bytes ? 2 : 1;
 }
 
+/* Finds the lines of lanes whose lines ascend, so that each is new if it is not its neighbour's. Returns how many there
+ * are, or 0 if they do not. */
+static unsigned find_ascending(const uint64_t address[32], uint32_t mask, uint32_t bytes, uint32_t line_shift,
+                               uint64_t *line) {
+    unsigned n = 0;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        uint64_t first = address[__builtin_ctz(rest)], own = first >> line_shift;
+        if ((first + bytes - 1) >> line_shift != own || (n && own < line[n - 1]))
+            return 0;
+        if (!n || own > line[n - 1])
+            line[n++] = own;
+    }
+    return n;
+}
+
 void mem_touch(struct mem *mem, uint32_t sm, const uint64_t address[32], uint32_t mask, uint32_t bytes,
                enum mem_kind kind, struct mem_touched *touched) {
     if (!mask)
@@ -86,6 +124,8 @@ void mem_touch(struct mem *mem, uint32_t sm, const uint64_t address[32], uint32_
     unsigned n = count_neighbours(address, mask, bytes, mem->line_bytes);
     line[0] = address[__builtin_ctz(mask)] >> mem->line_shift;
     line[1] = line[0] + 1;
+    if (!n)
+        n = find_ascending(address, mask, bytes, mem->line_shift, line);
     if (!n) {
         struct mem_transaction transaction[MEM_MAX_TRANSACTIONS];
         n = mem_coalesce(address, mask, bytes, mem->line_bytes, transaction);

@@ -24,6 +24,23 @@ static void an_access_without_time_warms_the_l2_and_opens_the_row(void **state) 
     fixture_end(&f);
 }
 
+/* Reads so many lines in turn that each is gone when it comes again. */
+static void a_line_that_was_evicted_misses_again(void **state) {
+    (void)state;
+    struct fixture f;
+    struct mem_touched touched = {0};
+    const struct config_machine machine = fixture_machine();
+    uint64_t n = 2 * machine.l2.cache.size_bytes / LINE;
+    fixture_start(&f, machine);
+    for (uint64_t i = 0; i < 2 * n; i++) {
+        uint64_t address[32] = {i % n * LINE};
+        mem_touch(f.mem, 0, address, 1, 4, MEM_READ, &touched);
+    }
+    assert_int_equal(touched.n_lines, 2 * n);
+    assert_int_equal(touched.n_misses, 2 * n);
+    fixture_end(&f);
+}
+
 /* SM 0 has fetched the code, SM 1 has not, but finds it in the L2. */
 static void code_without_time_is_in_the_caches_of_sms_that_had_blocks(void **state) {
     (void)state;
@@ -70,6 +87,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_access_without_time_warms_the_l2_and_opens_the_row),
         cmocka_unit_test(an_access_without_time_touches_the_lines_of_a_timed_one),
+        cmocka_unit_test(a_line_that_was_evicted_misses_again),
         cmocka_unit_test(code_without_time_is_in_the_caches_of_sms_that_had_blocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
