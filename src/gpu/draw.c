@@ -5,7 +5,8 @@
  * the next sixteen... A segment is cut into as many equal parts as it has draws, and of each part one section is drawn,
  * at random. So everything that a program does for the first time is timed, what it often does is timed again and
  * again, and the number of timed sections grows with the logarithm of the program's length. A stratum with hardly any
- * of the work is timed once.
+ * of the work is timed once. How many sections a launch still has is known, so the second segment of a stratum that
+ * begins in a long launch is up to a third of its rest.
  *
  * Where sections deviate from their prediction, more are drawn. The variance of a sum over strata is least if their
  * draws are in proportion to work and deviation (Neyman's allocation: Cochran, "Sampling Techniques", section 5.5). A
@@ -25,6 +26,7 @@ enum {
     FEWEST_KNOWN = 4, /* degrees of freedom, to know how sections deviate; with fewer at most a part of a segment is
                          drawn: */
     LARGEST_PART = 4,
+    FIRST_PART = 3, /* of the launch that the second segment has, at most */
 };
 
 struct stratum {
@@ -33,6 +35,7 @@ struct stratum {
     int size; /* the exponent of its sections' work */
     double work, deviation;
     uint32_t number, n_drawn;
+    uint32_t n_left_out;                        /* sizes of segments, after the first */
     uint32_t segment, n_left, n_parts;          /* the current segment, the sections and parts that it still has */
     uint32_t n_part, n_left_in_part, n_skipped; /* of the current part: sections, those still to come, those before the
                                                    one that is drawn */
@@ -71,20 +74,31 @@ static uint32_t random_below(uint64_t state, uint32_t n) {
     return (uint32_t)((z ^ z >> 31) % n);
 }
 
+/* Returns how many sections of a segment are drawn at least: one more of long segments, as there are fewer. */
+static uint32_t least_draws(const struct gpu_draw *draw, const struct stratum *stratum) {
+    return draw->draws + (stratum->n_left_out > 0);
+}
+
+static uint32_t size_of(const struct stratum *stratum, uint32_t segment) {
+    uint32_t bits = segment ? GROWTH_BITS * (segment + stratum->n_left_out) : 0;
+    return UINT32_C(1) << (bits < 30 ? bits : 30);
+}
+
 static void begin_segment(struct stratum *stratum, uint32_t segment, uint32_t draws) {
     stratum->segment = segment;
-    stratum->n_left = UINT32_C(1) << (segment * GROWTH_BITS < 30 ? segment * GROWTH_BITS : 30);
+    stratum->n_left = size_of(stratum, segment);
     stratum->n_parts = draws < stratum->n_left ? draws : stratum->n_left;
     stratum->n_left_in_part = stratum->n_wanted = 0;
 }
 
 /* Returns how many sections to draw from the stratum's next segment. */
 static uint32_t draws_for(struct gpu_draw *draw, struct stratum *stratum) {
+    uint32_t least = least_draws(draw, stratum);
     if (!(draw->error > 0))
-        return draw->draws;
+        return least;
     struct gpu_deviation deviation = draw->deviation(draw->user, stratum->kernel, stratum->kind);
     if (!(deviation.freedom > 0))
-        return draw->draws;
+        return least;
     stratum->deviation = deviation.relative;
     double sum = 0;
     for (uint32_t i = 0; i < draw->n_strata; i++)
@@ -95,8 +109,8 @@ static uint32_t draws_for(struct gpu_draw *draw, struct stratum *stratum) {
     double n = t * t * own * sum / (draw->error * draw->error * draw->work * draw->work);
     n -= square > 0 ? n_drawn * square / (square + n_drawn * drift) : 0;
     if (deviation.freedom < FEWEST_KNOWN)
-        n = fmin(n, ldexp(1, (int)(stratum->segment + 1) * GROWTH_BITS) / LARGEST_PART);
-    return n > draw->draws ? (uint32_t)fmin(ceil(n), 1e9) : draw->draws;
+        n = fmin(n, (double)size_of(stratum, stratum->segment + 1) / LARGEST_PART);
+    return n > least ? (uint32_t)fmin(ceil(n), 1e9) : least;
 }
 
 /* Begins the next part of the segment if the last one is complete. Sections that it could not draw
@@ -139,6 +153,8 @@ static struct stratum *add_stratum(struct gpu_draw *draw, const char *kernel, co
     struct stratum *stratum = &draw->stratum[draw->n_strata];
     *stratum = (struct stratum){.kernel = kernel, .kind = section->kind, .number = draw->n_strata++};
     frexp(section->work, &stratum->size);
+    while (size_of(stratum, 1) * FIRST_PART * (1 << GROWTH_BITS) <= section->n_later)
+        stratum->n_left_out++;
     begin_segment(stratum, 0, draw->draws);
     return stratum;
 }
@@ -174,7 +190,7 @@ bool gpu_draw_expects(const struct gpu_draw *draw, const char *kernel, enum gpu_
     bool is_drawn = false;
     for (uint32_t i = 0; i <= ahead; i++) {
         if (!stratum.n_left)
-            begin_segment(&stratum, stratum.segment + 1, draw->draws);
+            begin_segment(&stratum, stratum.segment + 1, least_draws(draw, &stratum));
         begin_part(&stratum);
         is_drawn = take(draw, &stratum, true);
     }

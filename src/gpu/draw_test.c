@@ -50,6 +50,23 @@ static void another_kernel_kind_or_amount_of_work_is_another_stratum(void **stat
     gpu_draw_free(draw);
 }
 
+/* A launch has 300 sections, and the second segment should have at most 100 of them: 64. */
+static void segments_are_longer_in_a_long_launch(void **state) {
+    (void)state;
+    static const uint32_t size[] = {1, 64, 235};
+    struct gpu_draw *draw = gpu_draw_new(2, 0, NULL, NULL);
+    uint32_t n[3] = {0}, n_drawn = 0;
+    for (uint32_t i = 0; i < 300; i++) {
+        struct gpu_section section = {.kind = GPU_SECTION_MIDDLE, .work = 100, .n_later = 299 - i};
+        n_drawn += gpu_draw_add(draw, kernel, &section, true);
+        n[section.segment]++;
+    }
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(n[i], size[i]);
+    assert_in_range(n_drawn, 1 + 3 + 2, 1 + 3 + 3);
+    gpu_draw_free(draw);
+}
+
 static void one_section_of_each_half_is_drawn(void **state) {
     (void)state;
     struct gpu_draw *draw = gpu_draw_new(2, 0, NULL, NULL);
@@ -197,6 +214,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_sections_of_each_segment_are_drawn),
         cmocka_unit_test(another_kernel_kind_or_amount_of_work_is_another_stratum),
+        cmocka_unit_test(segments_are_longer_in_a_long_launch),
         cmocka_unit_test(one_section_of_each_half_is_drawn),
         cmocka_unit_test(a_section_that_cannot_be_timed_leaves_its_place_to_a_later_one),
         cmocka_unit_test(what_has_hardly_any_work_is_timed_once),

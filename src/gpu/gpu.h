@@ -179,6 +179,7 @@ struct gpu_section {
     uint32_t launch; /* its number, from 0 */
     enum gpu_section_kind kind;
     uint64_t first_block, n_blocks;
+    uint32_t n_later;              /* sections of the launch after it */
     uint32_t stratum, segment;     /* sections that were drawn together: draw.h */
     double work;                   /* the cycles that the machine's peaks would allow */
     uint64_t instructions_before;  /* thread instructions of the launch's blocks before it */

@@ -517,6 +517,8 @@ static void cut(struct gpu_sections *sections, uint32_t launch) {
     for (; at + size + ends <= n; at += size)
         add_section(sections, GPU_SECTION_MIDDLE, launch, at, size);
     add_section(sections, GPU_SECTION_LAST, launch, at, n - at);
+    for (uint32_t i = sections->first; i < sections->n; i++)
+        sections->section[i].n_later = sections->n - 1 - i;
 }
 
 static struct memory *memory_for(struct gpu_sections *sections, const char *kernel, enum gpu_section_kind kind) {
