@@ -1,8 +1,8 @@
 /* Stratified sampling of a sequence.
  *
  * The sections of a kernel form strata: sections of one kind whose work is equal within a factor of two. Work is the
- * time that the machine's peaks would allow. A stratum is cut into segments by time: its first section, the next four,
- * the next sixteen... A segment is cut into as many equal parts as it has draws, and of each part one section is drawn,
+ * time that the machine's peaks would allow. A stratum is cut into segments by time: its first section, the next two,
+ * the next four... A segment is cut into as many equal parts as it has draws, and of each part one section is drawn,
  * at random. So everything that a program does for the first time is timed, what it often does is timed again and
  * again, and the number of timed sections grows with the logarithm of the program's length. A stratum with hardly any
  * of the work is timed once. How many sections a launch still has is known, so the second segment of a stratum that
@@ -22,9 +22,9 @@
 
 enum {
     SMALL_SHARE = 500,
-    GROWTH_BITS = 2,  /* of the size of segments, from one to the next */
-    FEWEST_KNOWN = 4, /* degrees of freedom, to know how sections deviate; with fewer at most a part of a segment is
-                         drawn: */
+    GROWTH_BITS = 1,  /* of the size of segments, from one to the next */
+    FEWEST_KNOWN = 4, /* degrees of freedom, to know how sections deviate; with fewer at most a part of a long segment
+                         is drawn: */
     LARGEST_PART = 4,
     FIRST_PART = 3, /* of the launch that the second segment has, at most */
 };
@@ -109,7 +109,7 @@ static uint32_t draws_for(struct gpu_draw *draw, struct stratum *stratum) {
     double n = t * t * own * sum / (draw->error * draw->error * draw->work * draw->work);
     n -= square > 0 ? n_drawn * square / (square + n_drawn * drift) : 0;
     if (deviation.freedom < FEWEST_KNOWN)
-        n = fmin(n, (double)size_of(stratum, stratum->segment + 1) / LARGEST_PART);
+        n = fmin(n, fmax((double)size_of(stratum, stratum->segment + 1) / LARGEST_PART, LARGEST_PART));
     return n > least ? (uint32_t)fmin(ceil(n), 1e9) : least;
 }
 

@@ -10,12 +10,9 @@
  * The ratios of two timed sections that follow each other in a stratum differ by chance, or because the ratio changes
  * in time. Half of the mean square of these differences is the variance of one section (Wolter, "Introduction to
  * Variance Estimation", chapter 8), which is rather too large. If all ratios of a kernel vary no more than neighbours
- * do, they do not drift, and one ratio for all segments is the most exact. If they vary more, the rest is the variance
- * of the segments, and each segment's ratio lies between its own and the common one, as the two variances say (best
- * linear prediction: Searle, Casella and McCulloch, "Variance Components", chapter 7). From both variances follows that
- * of each sum, and with
- * Student's distribution the interval that contains the sum in 19 of 20 cases. No difference shows two errors that
- * all timed sections have, so the interval contains them in addition (doubt_of_family):
+ * do, they do not drift, and one ratio for all segments is the most exact. From the variance follows that of each sum,
+ * and with Student's distribution the interval that contains the sum in 19 of 20 cases. No difference shows two errors
+ * that all timed sections have, so the interval contains them in addition (doubt_of_family):
  * - Caches were warmed functionally, in another order than in a full run. In a timed section both orders are known, as
  *   both run from the same state: the lines that only one of them fetched are those that the order decides. A section
  *   does not depend on more lines than it finds in the L2.
@@ -45,8 +42,8 @@ struct group {
 /* Sections with the same kernel and kind. */
 struct family {
     double scale;     /* by how much residues are too small because the prediction was fitted to them */
-    double drift;     /* the variance of its groups' ratios */
-    double precision; /* of its common ratio: one by the variance */
+    bool drifts;      /* each of its groups has its own ratio */
+    double precision; /* of the common ratio: one by the variance */
 };
 
 struct sample {
@@ -313,8 +310,9 @@ static void find_differences(const struct sample *sample, const double *part, co
             continue;
         own->n_timed++;
         own->n_distinct += is_distinct(sample->run, i);
-        double difference = part[i] - own->last;
-        own->squares += own->has_last ? difference * difference / 2 * sample->in[own->family].scale : 0;
+        double difference = own->has_last ? part[i] - own->last : 0;
+        double square = difference * difference / 2 * sample->in[own->family].scale;
+        own->squares += square;
         own->n += own->has_last;
         own->last = part[i];
         own->has_last = true;
@@ -347,18 +345,29 @@ static double pool(struct sample *sample, unsigned family, const struct differen
     return variance_of(&together);
 }
 
-/* Returns by how much more the parts of a family vary than its neighbours do. */
-static double drift_of(const struct sample *sample, unsigned family, const double *part, const bool *is_typical,
-                       double variance) {
-    double n = 0, sum = 0, squares = 0;
+/* Returns how much timed section i stands for. */
+static double weight_of(const struct sample *sample, unsigned i) {
+    const struct group *group = &sample->of[sample->group[i]];
+    return group->n_timed ? group->x / group->n_timed : 0;
+}
+
+/* Returns whether the parts of a family vary more than its neighbours do. Each counts as much as the sections that it
+ * stands for: many sections are timed at the begin, where there has been little time to drift. */
+static bool has_drifted(const struct sample *sample, unsigned family, const double *part, const bool *is_typical,
+                        double variance) {
+    double n = 0, weights = 0, sum = 0, squares = 0;
     for (unsigned i = 0; i < sample->run->n_sections; i++)
         if (is_typical[i] && sample->family[i] == family) {
+            double weight = weight_of(sample, i);
             n++;
-            sum += part[i];
-            squares += part[i] * part[i];
+            weights += weight;
+            sum += weight * part[i];
+            squares += weight * part[i] * part[i];
         }
-    double total = n > 1 ? (squares - sum * sum / n) / (n - 1) * sample->in[family].scale : 0;
-    return larger(total - variance, 0);
+    if (n < 2 || !(weights > 0))
+        return true;
+    double mean = sum / weights;
+    return (squares / weights - mean * mean) * n / (n - 1) * sample->in[family].scale > variance;
 }
 
 /* Returns how far the ratios of a family's groups are apart, as the variance of one of them relative to their mean; 1
@@ -378,29 +387,25 @@ static double variance_of_ratios(const struct sample *sample, unsigned family) {
     return n > 1 && mean > 0 ? larger(squares / n - mean * mean, 0) * n / (n - 1) / (mean * mean) : 1;
 }
 
-/* The variance of a group's own ratio. Equal ratios have a little, so that they can be weighed. */
-static double variance_of_group(const struct sample *sample, const struct group *group) {
-    return larger(sample->in[group->family].drift + group->squares / group->n_timed, 1e-18);
-}
-
-/* Finds the ratio of each group of a family. */
+/* Finds the ratio of each group of a family. Equal ratios get a little variance, so that they can be weighed. */
 static void find_ratios(struct sample *sample, unsigned family) {
     double sum = 0, precision = 0;
-    for (unsigned i = 0; i < sample->n_groups; i++) {
+    for (unsigned i = 0; i < sample->n_groups && !sample->in[family].drifts; i++) {
         const struct group *group = &sample->of[i];
         if (group->family != family || !group->is_typical || !(group->sx > 0))
             continue;
-        sum += group->sy / group->sx / variance_of_group(sample, group);
-        precision += 1 / variance_of_group(sample, group);
+        double weight = 1 / larger(group->squares / group->n_timed, 1e-18);
+        sum += group->sy / group->sx * weight;
+        precision += weight;
     }
     sample->in[family].precision = precision;
+    sample->in[family].drifts |= !(precision > 0);
     for (unsigned i = 0; i < sample->n_groups; i++) {
         struct group *group = &sample->of[i];
         if (group->family != family || !group->n_timed)
             continue;
         double own = group->sx > 0 ? group->sy / group->sx : 0;
-        group->share = precision > 0 ? sample->in[family].drift / variance_of_group(sample, group) : 1;
-        group->ratio = precision > 0 && group->sx > 0 ? own * group->share + sum / precision * (1 - group->share) : own;
+        group->ratio = sample->in[family].drifts || !(group->sx > 0) ? own : sum / precision;
     }
 }
 
@@ -420,32 +425,31 @@ static void compare_sections(struct sample *sample, const double *part, struct b
         sample->of[sample->group[i]].is_typical |= is_typical[i];
     for (unsigned family = 0; family < sample->n_families; family++) {
         double variance = pool(sample, family, stratum, n_strata);
-        sample->in[family].drift = drift_of(sample, family, part, is_typical, variance);
+        sample->in[family].drifts = has_drifted(sample, family, part, is_typical, variance);
         find_ratios(sample, family);
     }
 }
 
-/* Returns the variance of the sum over a family, and sets the freedom that it is known with. The sections that were not
- * timed vary, their segments drift, and the common ratio is known with its precision. */
+/* Returns the variance of the sum over a family, and sets the freedom that it is known with: the sections that were not
+ * timed vary, and so do those that their ratio was computed from. */
 static double variance_of_family(const struct sample *sample, unsigned family, double *freedom) {
     double variance = 0, common = 0, weighted = 0;
+    bool drifts = sample->in[family].drifts;
     for (unsigned i = 0; i < sample->n_groups; i++) {
         const struct group *group = &sample->of[i];
         if (group->family != family || !group->n_timed || group->n_timed == group->n)
             continue;
         double rest = larger(group->x - group->sx, 0);
-        double own = rest * rest *
-                     (group->squares / (group->n - group->n_timed) + (1 - group->share) * sample->in[family].drift);
-        if (group->share >= 1) /* no common ratio */
-            own += rest * rest * group->squares / group->n_timed;
+        double own = rest * rest * group->squares / (group->n - group->n_timed);
+        own += drifts ? rest * rest * group->squares / group->n_timed : 0;
         own += group->far * group->far * variance_of_ratios(sample, family);
-        common += rest * (1 - group->share);
+        common += rest;
         variance += own;
         weighted += own * group->freedom;
         *freedom = group->freedom;
     }
     *freedom = variance > 0 ? weighted / variance : *freedom;
-    return variance + (sample->in[family].precision > 0 ? common * common / sample->in[family].precision : 0);
+    return variance + (drifts ? 0 : common * common / sample->in[family].precision);
 }
 
 /* Returns the half width of the interval of the sum over all sections. */

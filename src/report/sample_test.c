@@ -84,7 +84,7 @@ static void kernels_are_estimated_apart(void **state) {
     assert_true(halfwidth(program) < 1);
     assert_int_equal(program->run.total.counters.warp_instructions, 300 * 5000);
     assert_int_equal(program->run.estimate->n_sections, 300);
-    assert_in_range(program->run.estimate->n_timed, 14, 18);
+    assert_in_range(program->run.estimate->n_timed, 20, 30);
     assert_false(program->launch[0].is_estimated);
     free_program(program);
 }
