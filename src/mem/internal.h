@@ -206,7 +206,7 @@ struct mem {
     struct stats_mem *sum;
     const struct mem_range *host; /* host memory, by address */
     uint32_t n_host;
-    bool has_link; /* accesses to host memory cross a link */
+    bool has_link;          /* accesses to host memory cross a link */
     struct mem_hint *hints; /* of warm.c; NULL: nothing has been touched */
     bool has_outboxes;
     struct mem_senders from_sms, from_partitions;
