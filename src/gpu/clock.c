@@ -52,13 +52,21 @@ enum {
     WORTH_WORKERS = 8 /* least number of SMs with stores for which another round on all threads pays */
 };
 
+/* What all threads read in a round. Only the caller's thread changes it, between rounds. With at most 64 SMs and
+ * partitions it is one cache line. */
+struct announcement {
+    uint64_t end;         /* the first cycle of the next quantum */
+    uint64_t mail_round;  /* mem_use_mail() */
+    uint32_t number;      /* of the round */
+    uint64_t receivers[]; /* a set of SMs and then one of partitions: those that have mail */
+};
+
 /* A round: one quantum. Its pieces are the partitions, then the SMs. */
 struct round {
     _Alignas(64) struct gpu_run *run;
-    uint64_t end; /* the first cycle of the next quantum */
+    struct announcement *now;
     unsigned char *notes;
-    uint64_t *sms, *partitions; /* those that have mail */
-    uint32_t number;
+    uint64_t *sms, *partitions;            /* now->receivers */
     uint32_t n_partitions, n_sms, n_words; /* n_words: of a set */
     uint32_t note_bytes, n_threads;
     bool is_in_turn; /* every tick needs its turn */
@@ -175,12 +183,12 @@ static uint64_t last_ahead(const struct gpu_run *run, uint64_t cycle) {
 
 static void run_partition(const struct round *round, uint32_t i, struct note *note) {
     struct mem *mem = round->run->timed->mem;
-    if (mem_partition_next(mem, i) < round->end || has(round->partitions, i)) {
+    if (mem_partition_next(mem, i) < round->now->end || has(round->partitions, i)) {
         if (has_mail(round))
             mem_partition_collect(mem, i);
         if (round->prefetches)
-            mem_prefetch_partition(mem, i, round->end - 1);
-        mem_partition_advance(mem, i, round->end - 1);
+            mem_prefetch_partition(mem, i, round->now->end - 1);
+        mem_partition_advance(mem, i, round->now->end - 1);
         if (has_mail(round))
             note->next = earlier(note->next, mem_partition_mail(mem, i, set_of(round, note, TO_SM)));
     }
@@ -206,7 +214,7 @@ static inline void note_sm(const struct round *round, struct gpu_unit *unit, uin
     unit->n_ticks = 0;
     if (exec_stores_are_pending(unit->stores))
         put_in(round, note, HAS_STORES, i);
-    bool has_turn = unit->stop != GPU_STOP_NONE && unit->stop_cycle < round->end;
+    bool has_turn = unit->stop != GPU_STOP_NONE && unit->stop_cycle < round->now->end;
     if (unit->stop != GPU_STOP_NONE)
         put_in(round, note, HAS_STOPPED, i);
     if (!has_turn)
@@ -217,7 +225,7 @@ static inline void note_sm(const struct round *round, struct gpu_unit *unit, uin
 }
 
 static void begin_note(const struct round *round, struct note *note) {
-    note->round = round->number;
+    note->round = round->now->number;
     note->next = MEM_NEVER;
     note->n_ticks = 0;
     note->has_fault = false;
@@ -230,12 +238,12 @@ static void begin_note(const struct round *round, struct note *note) {
  * them. */
 static void prefetch_next(const struct round *round, uint32_t i) {
     const struct gpu_unit *unit = round->run->timed->unit;
-    if (i + 3 < round->n_sms && next_of(&unit[i + 3]) < round->end)
+    if (i + 3 < round->n_sms && next_of(&unit[i + 3]) < round->now->end)
         sm_prefetch(unit[i + 3].sm);
-    if (i + 2 < round->n_sms && next_of(&unit[i + 2]) < round->end)
+    if (i + 2 < round->n_sms && next_of(&unit[i + 2]) < round->now->end)
         sm_prefetch_slots(unit[i + 2].sm);
-    if (i + 1 < round->n_sms && next_of(&unit[i + 1]) < round->end) {
-        mem_prefetch_sm(round->run->timed->mem, i + 1, round->end - 1);
+    if (i + 1 < round->n_sms && next_of(&unit[i + 1]) < round->now->end) {
+        mem_prefetch_sm(round->run->timed->mem, i + 1, round->now->end - 1);
         sm_prefetch_groups(unit[i + 1].sm);
     }
 }
@@ -243,7 +251,7 @@ static void prefetch_next(const struct round *round, uint32_t i) {
 static void run_piece(void *user, uint32_t piece, uint32_t thread) {
     const struct round *round = user;
     struct note *note = note_of(round, thread);
-    if (note->round != round->number)
+    if (note->round != round->now->number)
         begin_note(round, note);
     if (piece < round->n_partitions) {
         run_partition(round, piece, note);
@@ -254,7 +262,7 @@ static void run_piece(void *user, uint32_t piece, uint32_t thread) {
     struct gpu_unit *unit = &timed->unit[i];
     if (round->prefetches && round->n_threads == 1)
         prefetch_next(round, i);
-    if (next_of(unit) >= round->end && !has(round->sms, i)) {
+    if (next_of(unit) >= round->now->end && !has(round->sms, i)) {
         note->next = earlier(note->next, next_of(unit));
         return;
     }
@@ -267,11 +275,11 @@ static void run_piece(void *user, uint32_t piece, uint32_t thread) {
     if (unit->stores->n)
         exec_stores_forget(unit->stores);
     if (unit->stop == GPU_STOP_NONE) {
-        run_sm(round->run, i, round->end);
+        run_sm(round->run, i, round->now->end);
         if (unit->stop == GPU_STOP_NONE)
             run_ahead(round->run, i);
     } else {
-        run_memory(round->run, i, round->end);
+        run_memory(round->run, i, round->now->end);
     }
     note_sm(round, unit, i, note);
 }
@@ -283,11 +291,11 @@ static void run_in_turn(struct round *round) {
     struct note *note = note_of(round, 0);
     if (run->n_finished == run->n_blocks) /* only atomics are left */
         run->last_cycle = round->next;
-    if (round->answer < round->end)
-        mem_advance(run->timed->mem, round->end - 1);
+    if (round->answer < round->now->end)
+        mem_advance(run->timed->mem, round->now->end - 1);
     for (uint32_t i = 0; i < round->n_sms && !note->has_fault; i++) {
         struct gpu_unit *unit = &run->timed->unit[i];
-        if (due_of(unit) >= round->end)
+        if (due_of(unit) >= round->now->end)
             continue;
         if (unit->stop == GPU_STOP_NONE && tick(run, unit, i, SM_TOGETHER))
             run_ahead(run, i);
@@ -299,7 +307,7 @@ static void run_in_turn(struct round *round) {
 static void run_pieces(struct round *round) {
     uint32_t n_pieces = round->n_partitions + round->n_sms;
     struct note *all = note_of(round, 0);
-    round->number++;
+    round->now->number++;
     if (round->run->timed->claims)
         round->run->timed->claims->round++;
     begin_note(round, all);
@@ -312,7 +320,7 @@ static void run_pieces(struct round *round) {
             run_piece(round, i, 0);
     for (uint32_t k = 1; k < round->n_threads; k++) {
         const struct note *note = note_of(round, k);
-        if (note->round != round->number)
+        if (note->round != round->now->number)
             continue;
         all->next = earlier(all->next, note->next);
         all->n_ticks += note->n_ticks;
@@ -322,12 +330,19 @@ static void run_pieces(struct round *round) {
     }
 }
 
-static void apply_free(void *user, uint32_t i, uint32_t thread) {
+/* Returns whether this piece and the SM belong to the same host thread, whose processor's caches hold the SM's state.
+ */
+static bool is_home(const struct round *round, uint32_t piece, uint32_t sm) {
+    const struct gpu_workers *workers = round->run->timed->workers;
+    return gpu_workers_owner(workers, piece) == gpu_workers_owner(workers, round->n_partitions + sm);
+}
+
+static void apply_free(void *user, uint32_t piece, uint32_t thread) {
     (void)thread;
     const struct round *round = user;
-    struct exec_stores *stores = round->run->timed->unit[i].stores;
-    if (has(all_of(round, HAS_STORES), i))
-        exec_stores_apply_free(stores, round->run->grid->memory);
+    FOR_MEMBERS(i, round, all_of(round, HAS_STORES))
+    if (is_home(round, piece, i))
+        exec_stores_apply_free(round->run->timed->unit[i].stores, round->run->grid->memory);
 }
 
 /* Writes the stores to memory whose order does not matter, if there are enough for several threads. */
@@ -338,7 +353,7 @@ static void apply_free_stores(struct round *round) {
     for (uint32_t i = 0; i < round->n_words; i++)
         n += (uint32_t)__builtin_popcountll(all_of(round, HAS_STORES)[i]);
     if (n >= WORTH_WORKERS)
-        gpu_workers_run(round->run->timed->workers, apply_free, round, round->n_sms);
+        gpu_workers_run(round->run->timed->workers, apply_free, round, round->n_threads);
 }
 
 /* --- in turn --- */
@@ -370,7 +385,7 @@ static uint32_t first_stopped(const struct round *round) {
     const struct gpu_unit *unit = round->run->timed->unit;
     uint32_t first = UINT32_MAX;
     FOR_MEMBERS(i, round, all_of(round, HAS_STOPPED))
-    if (unit[i].stop_cycle < round->end && (first == UINT32_MAX || unit[i].stop_cycle < unit[first].stop_cycle))
+    if (unit[i].stop_cycle < round->now->end && (first == UINT32_MAX || unit[i].stop_cycle < unit[first].stop_cycle))
         first = i;
     return first;
 }
@@ -423,7 +438,7 @@ static void run_atomics(struct round *round) {
     FOR_MEMBERS(i, round, all_of(round, IS_IDLE)) {
         const struct gpu_unit *unit = &run->timed->unit[i];
         bool has_waited = sm_has_queued_effect(unit->sm);
-        while (sm_has_queued_effect(unit->sm) && next_of(unit) < round->end)
+        while (sm_has_queued_effect(unit->sm) && next_of(unit) < round->now->end)
             run_sm(run, i, next_of(unit) + 1);
         if (has_waited && sm_last_cycle(unit->sm) > run->last_cycle)
             run->last_cycle = sm_last_cycle(unit->sm);
@@ -434,30 +449,60 @@ static void run_atomics(struct round *round) {
 static void run_idle(struct round *round) {
     struct gpu_run *run = round->run;
     run_atomics(round);
-    uint64_t end = is_over(run) ? run->last_cycle + 1 : round->end;
+    uint64_t end = is_over(run) ? run->last_cycle + 1 : round->now->end;
     FOR_MEMBERS(i, round, all_of(round, IS_IDLE)) {
         run_sm(run, i, end);
         note_sm(round, &run->timed->unit[i], i, note_of(round, 0));
     }
 }
 
-/* Serves the stopped SMs, each in its turn. They then continue to the end of the quantum. */
-static bool take_turns(struct round *round) {
+/* Gives this SM its turn. It then continues to the end of the quantum. */
+static bool serve(struct round *round, uint32_t i) {
     struct note *note = note_of(round, 0);
-    for (uint32_t i; (i = first_stopped(round)) != UINT32_MAX;) {
-        if (!take_turn(round, i))
-            return false;
-        take_out(set_of(round, note, HAS_STOPPED), i);
-        struct gpu_unit *unit = &round->run->timed->unit[i];
-        if (sm_count_blocks(unit->sm)) {
-            run_sm(round->run, i, round->end);
-            note_sm(round, unit, i, note);
-        } else {
-            put_in(round, note, IS_IDLE, i);
-        }
+    if (!take_turn(round, i))
+        return false;
+    take_out(set_of(round, note, HAS_STOPPED), i);
+    struct gpu_unit *unit = &round->run->timed->unit[i];
+    if (sm_count_blocks(unit->sm)) {
+        run_sm(round->run, i, round->now->end);
+        note_sm(round, unit, i, note);
+    } else {
+        put_in(round, note, IS_IDLE, i);
     }
+    return true;
+}
+
+struct turn {
+    struct round *round;
+    uint32_t sm;
+    bool is_good;
+};
+
+static void serve_piece(void *user, uint32_t piece, uint32_t thread) {
+    struct turn *turn = user;
+    (void)thread;
+    if (is_home(turn->round, piece, turn->sm))
+        turn->is_good = serve(turn->round, turn->sm);
+}
+
+/* Serves the SM on the thread that usually runs it, while the others wait: its state, and the registers of a block that
+ * starts, need not travel between processors. */
+static bool serve_at_home(struct round *round, uint32_t i) {
+    const struct gpu_workers *workers = round->run->timed->workers;
+    if (round->n_threads == 1 || gpu_workers_owner(workers, round->n_partitions + i) == 0)
+        return serve(round, i);
+    struct turn turn = {round, i, false};
+    gpu_workers_run(round->run->timed->workers, serve_piece, &turn, round->n_threads);
+    return turn.is_good;
+}
+
+/* Serves the stopped SMs, each in its turn. */
+static bool take_turns(struct round *round) {
+    for (uint32_t i; (i = first_stopped(round)) != UINT32_MAX;)
+        if (!serve_at_home(round, i))
+            return false;
     apply_free_stores(round);
-    apply_stores(round, round->end - 1, UINT32_MAX);
+    apply_stores(round, round->now->end - 1, UINT32_MAX);
     run_idle(round);
     return true;
 }
@@ -477,7 +522,7 @@ static void advance_series(struct gpu_run *run, uint64_t cycle) {
 /* Lets launches end and begin. */
 static void change_parts(struct round *round) {
     struct gpu_run *run = round->run;
-    if (gpu_change_parts(run, round->end))
+    if (gpu_change_parts(run, round->now->end))
         for (uint32_t i = 0; i < round->n_sms; i++)
             note_sm(round, &run->timed->unit[i], i, note_of(round, 0));
 }
@@ -502,9 +547,9 @@ static bool run_round(struct round *round) {
     if (!gpu_may_reach(run, round->next))
         return false;
     uint64_t begin = round->next / timed->quantum * timed->quantum;
-    round->end = begin + timed->quantum;
-    if (round->end - 1 - run->first_cycle > run->most_cycles)
-        round->end = run->first_cycle + run->most_cycles + 1;
+    round->now->end = begin + timed->quantum;
+    if (round->now->end - 1 - run->first_cycle > run->most_cycles)
+        round->now->end = run->first_cycle + run->most_cycles + 1;
     round->store_cycle = begin;
     if (run->has_series)
         advance_series(run, begin ? begin - 1 : 0);
@@ -563,7 +608,8 @@ static void start_rounds(struct round *round, struct gpu_run *run) {
     size_t bytes = sizeof(struct note) + N_SETS * round->n_words * sizeof(uint64_t);
     round->note_bytes = (uint32_t)((bytes + 63) / 64 * 64);
     round->notes = base_allocate_aligned((size_t)round->n_threads * round->note_bytes);
-    round->sms = base_allocate_aligned(2 * round->n_words * sizeof *round->sms);
+    round->now = base_allocate_aligned(sizeof *round->now + 2 * round->n_words * sizeof *round->now->receivers);
+    round->sms = round->now->receivers;
     round->partitions = round->sms + round->n_words;
     bool has_claims = has_mail(round) && n_sms < EXEC_CLAIM_SMS;
     if (has_claims && !timed->claims)
@@ -576,7 +622,7 @@ static void start_rounds(struct round *round, struct gpu_run *run) {
     }
     find_next(round);
     if (has_mail(round))
-        mem_use_mail(timed->mem);
+        mem_use_mail(timed->mem, &round->now->mail_round);
 }
 
 static void end_rounds(struct round *round) {
@@ -585,7 +631,7 @@ static void end_rounds(struct round *round) {
     for (uint32_t i = 0; i < round->n_sms; i++)
         exec_stores_forget(timed->unit[i].stores);
     free(round->notes);
-    free(round->sms);
+    free(round->now);
 }
 
 bool gpu_run_rounds(struct gpu_run *run) {
@@ -594,7 +640,7 @@ bool gpu_run_rounds(struct gpu_run *run) {
     if (run->together)
         gpu_change_parts(run, run->timed->cycle);
     start_rounds(&round, run);
-    while (is_good && !is_over(run) && !(run->window && gpu_window_has_ended(run, round.end)))
+    while (is_good && !is_over(run) && !(run->window && gpu_window_has_ended(run, round.now->end)))
         is_good = run_round(&round);
     if (is_good && is_over(run))
         run->timed->cycle = run->last_cycle;

@@ -44,7 +44,7 @@ enum {
 
 enum { COUNT_BITS = 16 };
 
-/* The pieces of a thread: self, self + n_threads, ... */
+/* The pieces of a thread: those for which gpu_workers_owner() returns its number. */
 struct share {
     _Alignas(BASE_PAIR_BYTES) atomic_ullong claims; /* round << COUNT_BITS | pieces claimed in it */
     _Alignas(BASE_PAIR_BYTES) atomic_uint n_done;   /* in all rounds */
@@ -79,9 +79,14 @@ static void relax(void) {
 #endif
 }
 
+/* The caller gets the last ones, if they do not go up evenly: it has other work. */
+uint32_t gpu_workers_owner(const struct gpu_workers *workers, uint32_t piece) {
+    return workers->n_threads - 1 - piece % workers->n_threads;
+}
+
 /* Returns the number of the owner's pieces in a round of this many. */
 static uint32_t share_of(const struct gpu_workers *workers, uint32_t owner, uint32_t count) {
-    return (count + workers->n_threads - 1 - owner) / workers->n_threads;
+    return (count + owner) / workers->n_threads;
 }
 
 /* Takes and runs one piece of the `owner` in this round if at least `least` are left. */
@@ -99,7 +104,7 @@ static bool take_piece(struct gpu_workers *workers, uint64_t round, uint32_t sel
             return false;
     } while (
         !atomic_compare_exchange_weak(&share->claims, &claims, (number_of(round) << COUNT_BITS | (uint64_t)next) + 1));
-    workers->work(workers->user, owner + next * workers->n_threads, self);
+    workers->work(workers->user, workers->n_threads - 1 - owner + next * workers->n_threads, self);
     return true;
 }
 

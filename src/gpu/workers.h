@@ -11,6 +11,8 @@ typedef void gpu_work_fn(void *user, uint32_t i, uint32_t thread);
 /* n_threads includes the caller, at least two. The caller is thread 0. */
 struct gpu_workers *gpu_workers_new(uint32_t n_threads);
 void gpu_workers_free(struct gpu_workers *workers);
-/* Calls work() once for each i below count and returns when all calls have returned. Piece i mostly runs on thread i
- * modulo the number of threads, whose caches hold its data from the last round. */
+/* Returns the thread on which a piece mostly runs, so that its caches hold the piece's data from the last round. The
+ * pieces below the number of threads have different ones. */
+uint32_t gpu_workers_owner(const struct gpu_workers *workers, uint32_t piece);
+/* Calls work() once for each i below count and returns when all calls have returned. */
 void gpu_workers_run(struct gpu_workers *workers, gpu_work_fn *work, void *user, uint32_t count);

@@ -61,7 +61,7 @@ static uint64_t depart(struct mem *mem, struct mem_link *link, struct mem_messag
 static void deliver(const struct mem *mem, struct mem_outbox *outbox, uint32_t receiver, struct mem_events *events,
                     uint64_t cycle, enum mem_event_kind kind, const struct mem_message *message) {
     if (mem->has_mail)
-        mem_outbox_add(outbox, mem->round, receiver, cycle, kind, message);
+        mem_outbox_add(outbox, *mem->round, receiver, cycle, kind, message);
     else
         mem_events_add(events, cycle, MEM_PHASE_PACKETS, kind, message);
 }

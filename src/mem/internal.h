@@ -210,8 +210,9 @@ struct mem {
     struct mem_hint *hints; /* of warm.c; NULL: nothing has been touched */
     bool has_outboxes;
     struct mem_senders from_sms, from_partitions;
-    bool has_mail;               /* packets go through the outboxes now */
-    _Alignas(64) uint64_t round; /* whose packets are being sent; changes between rounds */
+    bool has_mail;       /* packets go through the outboxes now */
+    uint64_t *round;     /* whose packets are being sent, while there is mail; changes between rounds */
+    uint64_t last_round; /* the same at other times */
 };
 
 static inline void mem_probe(const struct mem *mem, enum mem_probe_kind kind, uint32_t sm, uint64_t line) {

@@ -53,6 +53,9 @@ void mem_outbox_add(struct mem_outbox *outbox, uint64_t round, uint32_t receiver
                     enum mem_event_kind kind, const struct mem_message *message);
 /* Adds the receivers of this round's packets to the set, a bit for each. Returns the cycle of the earliest. */
 uint64_t mem_outbox_receivers(const struct mem_outbox *outbox, uint64_t round, uint64_t *set);
+static inline void mem_outbox_prefetch(const struct mem_outbox *outbox, uint64_t round, uint32_t receiver) {
+    __builtin_prefetch(&outbox->box[round % 2][receiver]);
+}
 /* Copies the packets of a round for this receiver into its queue. */
 void mem_outbox_collect(const struct mem_outbox *outbox, uint64_t round, uint32_t receiver, struct mem_events *events);
 

@@ -338,7 +338,7 @@ static uint64_t earlier(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 uint32_t mem_quantum(const struct mem *mem) { return (uint32_t)(mem->crossbar_ticks >> MEM_TICK_BITS); }
 
-void mem_use_mail(struct mem *mem) {
+void mem_use_mail(struct mem *mem, uint64_t *round) {
     if (!mem->has_outboxes) {
         for (uint32_t i = 0; i < mem->n_partitions; i++)
             mem_outbox_init(&mem->partitions[i].outbox, mem->n_sms);
@@ -346,48 +346,59 @@ void mem_use_mail(struct mem *mem) {
             mem_outbox_init(&mem->sms[i].outbox, mem->n_partitions);
         mem_senders_init(&mem->from_sms, mem->n_sms, mem->n_partitions);
         mem_senders_init(&mem->from_partitions, mem->n_partitions, mem->n_sms);
-        mem->round = 2; /* empty boxes are of round 0, which is neither this one nor the one before */
+        mem->last_round = 2; /* empty boxes are of round 0, which is neither this one nor the one before */
     }
     mem->has_outboxes = mem->has_mail = true;
+    mem->round = round;
+    *round = mem->last_round;
 }
 
-void mem_exchange(struct mem *mem) { mem->round++; }
+void mem_exchange(struct mem *mem) { ++*mem->round; }
 
+/* Boxes are in the caches of their senders' processors. They come at the same time, not one after the other. */
 void mem_sm_collect(struct mem *mem, uint32_t sm) {
-    uint64_t round = mem->round - 1;
+    uint64_t round = *mem->round - 1;
+    for (uint32_t i = 0; i < mem->n_partitions; i++)
+        if (mem_senders_have(&mem->from_partitions, i, round, sm))
+            mem_outbox_prefetch(&mem->partitions[i].outbox, round, sm);
     for (uint32_t i = 0; i < mem->n_partitions; i++)
         if (mem_senders_have(&mem->from_partitions, i, round, sm))
             mem_outbox_collect(&mem->partitions[i].outbox, round, sm, &mem->sms[sm].events);
 }
 
 void mem_partition_collect(struct mem *mem, uint32_t partition) {
-    uint64_t round = mem->round - 1;
+    uint64_t round = *mem->round - 1;
+    for (uint32_t i = 0; i < mem->n_sms; i++)
+        if (mem_senders_have(&mem->from_sms, i, round, partition))
+            mem_outbox_prefetch(&mem->sms[i].outbox, round, partition);
     for (uint32_t i = 0; i < mem->n_sms; i++)
         if (mem_senders_have(&mem->from_sms, i, round, partition))
             mem_outbox_collect(&mem->sms[i].outbox, round, partition, &mem->partitions[partition].events);
 }
 
 uint64_t mem_sm_mail(struct mem *mem, uint32_t sm, uint64_t *partitions) {
-    mem_senders_show(&mem->from_sms, sm, &mem->sms[sm].outbox, mem->round);
-    return mem_outbox_receivers(&mem->sms[sm].outbox, mem->round, partitions);
+    mem_senders_show(&mem->from_sms, sm, &mem->sms[sm].outbox, *mem->round);
+    return mem_outbox_receivers(&mem->sms[sm].outbox, *mem->round, partitions);
 }
 
 uint64_t mem_partition_mail(struct mem *mem, uint32_t partition, uint64_t *sms) {
-    mem_senders_show(&mem->from_partitions, partition, &mem->partitions[partition].outbox, mem->round);
-    return mem_outbox_receivers(&mem->partitions[partition].outbox, mem->round, sms);
+    mem_senders_show(&mem->from_partitions, partition, &mem->partitions[partition].outbox, *mem->round);
+    return mem_outbox_receivers(&mem->partitions[partition].outbox, *mem->round, sms);
 }
 
 void mem_end_mail(struct mem *mem) {
     if (!mem->has_mail)
         return;
     mem->has_mail = false;
-    for (uint64_t round = mem->round - 1; round <= mem->round; round++) /* not yet collected, then not yet exchanged */
+    mem->last_round = *mem->round;
+    for (uint64_t round = mem->last_round - 1; round <= mem->last_round;
+         round++) /* not yet collected, then not yet exchanged */
         for (uint32_t i = 0; i < mem->n_sms; i++)
             for (uint32_t j = 0; j < mem->n_partitions; j++) {
                 mem_outbox_collect(&mem->partitions[j].outbox, round, i, &mem->sms[i].events);
                 mem_outbox_collect(&mem->sms[i].outbox, round, j, &mem->partitions[j].events);
             }
-    mem->round += 2; /* so that they are not collected again */
+    mem->last_round += 2; /* so that they are not collected again */
 }
 
 /* --- all at once --- */
