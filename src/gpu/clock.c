@@ -22,7 +22,15 @@
  * memory settles before the SMs run, because a packet without latency arrives in the cycle in which it is sent.
  *
  * An SM with no access in flight may run past the end of the quantum (sm_is_alone): its registers and slots then stay
- * in the host's caches. No simulated component can observe the difference. */
+ * in the host's caches. No simulated component can observe the difference, so how far it comes may depend on the host.
+ * On one thread it comes as far as it may. On several threads the others would wait for it, so it runs ahead only until
+ * it has had as many ticks in the round as a quantum has cycles. Diagnoses must not depend on it either. No SM runs
+ * beyond last_ahead, the end of a quantum. When the next round begins beyond it, all SMs have come there, and none has
+ * come further: only then are the limits checked. At a fault each SM runs ahead as far as it may (settle).
+ *
+ * Turns are taken by the thread that usually runs the SM. Where an SM receives blocks depends on no other SM, except
+ * for the order of the blocks. So SMs that have received theirs run on together, in waves: each wave ends with the
+ * cycle in which the next SM stopped, because one of them may stop before it and come first. */
 #include <string.h>
 
 #include "base/memory.h"
@@ -69,12 +77,14 @@ struct round {
     uint64_t *sms, *partitions;            /* now->receivers */
     uint32_t n_partitions, n_sms, n_words; /* n_words: of a set */
     uint32_t note_bytes, n_threads;
-    bool is_in_turn; /* every tick needs its turn */
-    bool prefetches; /* sm_needs_prefetch() of the SMs */
+    uint64_t most_ticks; /* of an SM in a round, if it runs ahead */
+    bool is_in_turn;     /* every tick needs its turn */
+    bool prefetches;     /* sm_needs_prefetch() of the SMs */
     /* Only the caller's thread uses these. */
     _Alignas(64) uint64_t next; /* the next cycle in which something happens */
     uint64_t store_cycle;       /* stores before this cycle are in memory */
     uint64_t answer;            /* the next cycle in which something happens in the memory, without mail */
+    uint64_t *going;            /* run_wave() */
 };
 
 static struct note *note_of(const struct round *round, uint32_t thread) {
@@ -156,10 +166,10 @@ static void run_memory(struct gpu_run *run, uint32_t i, uint64_t end) {
         mem_sm_advance(run->timed->mem, i, *unit->answer);
 }
 
-/* Ticks an SM in the cycles in which it is alone, ahead of the others. */
-static void run_ahead(struct gpu_run *run, uint32_t i) {
+/* Ticks an SM in the cycles in which it is alone, ahead of the others, until it has had `most` ticks in this round. */
+static void run_ahead(struct gpu_run *run, uint32_t i, uint64_t most) {
     struct gpu_unit *unit = &run->timed->unit[i];
-    while (unit->wake <= run->last_ahead && sm_is_alone(unit->sm, unit->wake))
+    while (unit->n_ticks < most && unit->wake <= run->last_ahead && sm_is_alone(unit->sm, unit->wake))
         if (!tick(run, unit, i, SM_AHEAD)) { /* the others must come there first */
             if (unit->stop == GPU_STOP_TURN)
                 unit->stop = GPU_STOP_NONE;
@@ -167,16 +177,24 @@ static void run_ahead(struct gpu_run *run, uint32_t i) {
         }
 }
 
-/* Returns the last cycle to which an SM may run ahead. */
+/* Returns the last cycle to which an SM may run ahead: the end of a quantum, so that no round goes beyond it either. */
 static uint64_t last_ahead(const struct gpu_run *run, uint64_t cycle) {
-    /* A timeline that is full ends for all SMs, launches begin and counters are marked between rounds, and blocks of a
-     * cluster see each other. */
-    bool keeps_step = run->gpu->config.keeps_step || run->timed->trace || run->together || run->window ||
-                      exec_shape_cluster(&run->grid->shape) > 1;
-    uint64_t last = keeps_step ? cycle : cycle + GPU_MOST_AHEAD;
+    /* A timeline that is full ends for all SMs, launches begin and counters are marked between rounds, blocks of a
+     * cluster see each other, and livelocks are looked for after a round. */
+    bool keeps_step = run->gpu->config.keeps_step || run->is_quiet || run->timed->trace || run->together ||
+                      run->window || exec_shape_cluster(&run->grid->shape) > 1;
+    uint64_t last = keeps_step ? cycle : cycle + GPU_MOST_AHEAD, quantum = run->timed->quantum;
     if (run->sampler && run->sampler->next < last)
         last = run->sampler->next;
+    last += quantum - 1 - last % quantum;
     return last - run->first_cycle > run->most_cycles ? run->first_cycle + run->most_cycles : last;
+}
+
+/* At a fault: lets each SM run as far ahead as it may, so that the counters do not depend on how far it came before. */
+static void settle(struct gpu_run *run) {
+    for (uint32_t i = 0; i < run->timed->machine.sm.count; i++)
+        if (run->timed->unit[i].stop == GPU_STOP_NONE && sm_count_blocks(run->timed->sm[i]))
+            run_ahead(run, i, UINT64_MAX);
 }
 
 /* --- in parallel --- */
@@ -277,7 +295,7 @@ static void run_piece(void *user, uint32_t piece, uint32_t thread) {
     if (unit->stop == GPU_STOP_NONE) {
         run_sm(round->run, i, round->now->end);
         if (unit->stop == GPU_STOP_NONE)
-            run_ahead(round->run, i);
+            run_ahead(round->run, i, round->most_ticks);
     } else {
         run_memory(round->run, i, round->now->end);
     }
@@ -298,8 +316,23 @@ static void run_in_turn(struct round *round) {
         if (due_of(unit) >= round->now->end)
             continue;
         if (unit->stop == GPU_STOP_NONE && tick(run, unit, i, SM_TOGETHER))
-            run_ahead(run, i);
+            run_ahead(run, i, UINT64_MAX);
         note_sm(round, unit, i, note);
+    }
+}
+
+/* Adds the notes of the other threads to the first. */
+static void merge_notes(struct round *round) {
+    struct note *all = note_of(round, 0);
+    for (uint32_t k = 1; k < round->n_threads; k++) {
+        const struct note *note = note_of(round, k);
+        if (note->round != round->now->number)
+            continue;
+        all->next = earlier(all->next, note->next);
+        all->n_ticks += note->n_ticks;
+        all->has_work |= note->has_work;
+        for (uint32_t i = 0; i < N_SETS * round->n_words; i++)
+            all->word[i] |= note->word[i];
     }
 }
 
@@ -318,16 +351,7 @@ static void run_pieces(struct round *round) {
     else
         for (uint32_t i = 0; i < n_pieces; i++)
             run_piece(round, i, 0);
-    for (uint32_t k = 1; k < round->n_threads; k++) {
-        const struct note *note = note_of(round, k);
-        if (note->round != round->now->number)
-            continue;
-        all->next = earlier(all->next, note->next);
-        all->n_ticks += note->n_ticks;
-        all->has_work |= note->has_work;
-        for (uint32_t i = 0; i < N_SETS * round->n_words; i++)
-            all->word[i] |= note->word[i];
-    }
+    merge_notes(round);
 }
 
 /* Returns whether this piece and the SM belong to the same host thread, whose processor's caches hold the SM's state.
@@ -380,12 +404,13 @@ static void apply_stores(struct round *round, uint64_t cycle, uint32_t last) {
     round->store_cycle = cycle;
 }
 
-/* Returns the SM that stopped first, or UINT32_MAX. */
-static uint32_t first_stopped(const struct round *round) {
+/* Returns the SM that stopped first, not counting `except`, or UINT32_MAX. */
+static uint32_t first_stopped(const struct round *round, uint32_t except) {
     const struct gpu_unit *unit = round->run->timed->unit;
     uint32_t first = UINT32_MAX;
     FOR_MEMBERS(i, round, all_of(round, HAS_STOPPED))
-    if (unit[i].stop_cycle < round->now->end && (first == UINT32_MAX || unit[i].stop_cycle < unit[first].stop_cycle))
+    if (i != except && unit[i].stop_cycle < round->now->end &&
+        (first == UINT32_MAX || unit[i].stop_cycle < unit[first].stop_cycle))
         first = i;
     return first;
 }
@@ -456,51 +481,94 @@ static void run_idle(struct round *round) {
     }
 }
 
-/* Gives this SM its turn. It then continues to the end of the quantum. */
-static bool serve(struct round *round, uint32_t i) {
-    struct note *note = note_of(round, 0);
-    if (!take_turn(round, i))
-        return false;
-    take_out(set_of(round, note, HAS_STOPPED), i);
-    struct gpu_unit *unit = &round->run->timed->unit[i];
-    if (sm_count_blocks(unit->sm)) {
-        run_sm(round->run, i, round->now->end);
-        note_sm(round, unit, i, note);
-    } else {
-        put_in(round, note, IS_IDLE, i);
+/* A wave: an SM takes its turn, and then it and others that have had theirs in this round go on. Each runs on its usual
+ * host thread, so that its state, and the registers of blocks that start, need not travel between processors. */
+struct wave {
+    struct round *round;
+    uint64_t *going; /* the SMs that go on, with the one whose turn it is */
+    uint64_t end;    /* they run up to the cycle before */
+    uint32_t sm;     /* whose turn it is; UINT32_MAX: none */
+    bool has_no_fault;
+};
+
+static void run_wave_piece(void *user, uint32_t piece, uint32_t thread) {
+    struct wave *wave = user;
+    const struct round *round = wave->round;
+    struct note *note = note_of(round, thread);
+    if (thread && note->round != round->now->number)
+        begin_note(round, note);
+    FOR_MEMBERS(i, round, wave->going) {
+        struct gpu_unit *unit = &round->run->timed->unit[i];
+        if (round->n_threads > 1 && !is_home(round, piece, i))
+            continue;
+        if (i == wave->sm && !take_turn(wave->round, i)) {
+            wave->has_no_fault = false;
+            return;
+        }
+        if (!sm_count_blocks(unit->sm)) {
+            put_in(round, note, IS_IDLE, i);
+            continue;
+        }
+        run_sm(round->run, i, wave->end);
+        if (unit->stop != GPU_STOP_NONE || wave->end == round->now->end)
+            note_sm(round, unit, i, note);
     }
+}
+
+/* Returns whether only the caller's thread has SMs in this set. */
+static bool is_at_home(const struct round *round, const uint64_t *set) {
+    FOR_MEMBERS(i, round, set)
+    if (gpu_workers_owner(round->run->timed->workers, round->n_partitions + i) != 0)
+        return false;
     return true;
 }
 
-struct turn {
-    struct round *round;
-    uint32_t sm;
-    bool is_good;
-};
-
-static void serve_piece(void *user, uint32_t piece, uint32_t thread) {
-    struct turn *turn = user;
-    (void)thread;
-    if (is_home(turn->round, piece, turn->sm))
-        turn->is_good = serve(turn->round, turn->sm);
+/* Runs a wave. Afterwards `going` has the SMs that have not come to the end of the quantum and have not stopped. */
+static bool run_wave(struct round *round, uint64_t *going, uint32_t sm, uint64_t end) {
+    struct wave wave = {round, going, end, sm, true};
+    if (sm != UINT32_MAX) {
+        put(going, sm);
+        take_out(all_of(round, HAS_STOPPED), sm);
+    }
+    round->now->number++;
+    if (round->n_threads == 1)
+        run_wave_piece(&wave, 0, 0);
+    else if (is_at_home(round, going))
+        run_wave_piece(&wave, round->n_threads - 1, 0);
+    else
+        gpu_workers_run(round->run->timed->workers, run_wave_piece, &wave, round->n_threads);
+    merge_notes(round);
+    for (uint32_t i = 0; i < round->n_words; i++)
+        going[i] &= end == round->now->end ? 0 : ~(all_of(round, HAS_STOPPED)[i] | all_of(round, IS_IDLE)[i]);
+    return wave.has_no_fault;
 }
 
-/* Serves the SM on the thread that usually runs it, while the others wait: its state, and the registers of a block that
- * starts, need not travel between processors. */
-static bool serve_at_home(struct round *round, uint32_t i) {
-    const struct gpu_workers *workers = round->run->timed->workers;
-    if (round->n_threads == 1 || gpu_workers_owner(workers, round->n_partitions + i) == 0)
-        return serve(round, i);
-    struct turn turn = {round, i, false};
-    gpu_workers_run(round->run->timed->workers, serve_piece, &turn, round->n_threads);
-    return turn.is_good;
+/* Returns how far the SMs that have had their turns may go before the turn of SM `next`, which stopped first. Where an
+ * SM receives blocks depends on no other SM, so only the order of the blocks matters, and the SMs need not come further
+ * than `next`: one of them may stop before it. What other turns do, others may observe. They go to the end. */
+static uint64_t end_of_wave(const struct round *round, uint32_t next) {
+    const struct gpu_unit *unit = &round->run->timed->unit[next];
+    bool has_waves = round->n_threads > 1 && next != UINT32_MAX && unit->stop == GPU_STOP_BLOCKS &&
+                     !round->run->together && !round->run->started && exec_shape_cluster(&round->run->grid->shape) == 1;
+    return has_waves ? unit->stop_cycle + 1 : round->now->end;
 }
 
-/* Serves the stopped SMs, each in its turn. */
+/* Serves the stopped SMs, each in its turn. They then go on to the end of the quantum. */
 static bool take_turns(struct round *round) {
-    for (uint32_t i; (i = first_stopped(round)) != UINT32_MAX;)
-        if (!serve_at_home(round, i))
+    uint64_t *going = round->going, end = round->now->end;
+    memset(going, 0, round->n_words * sizeof *going);
+    for (;;) {
+        uint32_t first = first_stopped(round, UINT32_MAX), second = first_stopped(round, first);
+        bool has_going = member(round, going, 0) != UINT32_MAX;
+        if (first == UINT32_MAX && !has_going)
+            break;
+        if (has_going && end_of_wave(round, first) == round->now->end) {
+            if (!run_wave(round, going, UINT32_MAX, end))
+                return false;
+        } else if (!run_wave(round, going, first, end_of_wave(round, second))) {
             return false;
+        }
+    }
     apply_free_stores(round);
     apply_stores(round, round->now->end - 1, UINT32_MAX);
     run_idle(round);
@@ -546,6 +614,12 @@ static bool run_round(struct round *round) {
     struct gpu_timed *timed = run->timed;
     if (!gpu_may_reach(run, round->next))
         return false;
+    if (round->next > run->last_ahead) { /* all SMs have come to last_ahead, and no further */
+        timed->cycle = round->next;
+        if (!gpu_may_go_on(run))
+            return false;
+        run->last_ahead = last_ahead(run, round->next);
+    }
     uint64_t begin = round->next / timed->quantum * timed->quantum;
     round->now->end = begin + timed->quantum;
     if (round->now->end - 1 - run->first_cycle > run->most_cycles)
@@ -556,11 +630,11 @@ static bool run_round(struct round *round) {
     timed->cycle = round->next;
     if (timed->scheduler->wants & SCHED_WANTS_DRAM)
         gpu_sample_dram(timed, begin);
-    if (round->next > run->last_ahead)
-        run->last_ahead = last_ahead(run, round->next);
     run_pieces(round);
     struct note *note = note_of(round, 0);
     bool is_good = !note->has_work || take_turns(round);
+    if (!is_good && !round->is_in_turn)
+        settle(run);
     if (is_good && run->together)
         change_parts(round);
     if (has_mail(round) && exec_shape_cluster(&run->grid->shape) > 1) /* in their turns SMs wake others, which fetch */
@@ -576,7 +650,7 @@ static bool run_round(struct round *round) {
     } else {
         find_next(round);
     }
-    return is_good && gpu_may_go_on(run);
+    return is_good;
 }
 
 /* Returns the number of host threads for this launch. Tests, profiles, checks and observers share data among SMs. */
@@ -595,13 +669,14 @@ static uint32_t threads_for(struct gpu_run *run) {
 
 static void start_rounds(struct round *round, struct gpu_run *run) {
     struct gpu_timed *timed = run->timed;
-    uint32_t n_sms = timed->machine.sm.count, n_partitions = mem_partitions(timed->mem);
+    uint32_t n_sms = timed->machine.sm.count, n_partitions = mem_partitions(timed->mem), n_threads = threads_for(run);
     *round = (struct round){
         .run = run,
         .n_sms = n_sms,
         .n_partitions = n_partitions,
         .n_words = ((n_sms > n_partitions ? n_sms : n_partitions) + 63) / 64,
-        .n_threads = threads_for(run),
+        .n_threads = n_threads,
+        .most_ticks = n_threads > 1 ? timed->quantum : UINT64_MAX,
         .is_in_turn = timed->quantum == 1,
         .prefetches = sm_needs_prefetch(timed->sm[0]),
     };
@@ -609,6 +684,7 @@ static void start_rounds(struct round *round, struct gpu_run *run) {
     round->note_bytes = (uint32_t)((bytes + 63) / 64 * 64);
     round->notes = base_allocate_aligned((size_t)round->n_threads * round->note_bytes);
     round->now = base_allocate_aligned(sizeof *round->now + 2 * round->n_words * sizeof *round->now->receivers);
+    round->going = base_allocate_aligned(round->n_words * sizeof *round->going);
     round->sms = round->now->receivers;
     round->partitions = round->sms + round->n_words;
     bool has_claims = has_mail(round) && n_sms < EXEC_CLAIM_SMS;
@@ -621,17 +697,22 @@ static void start_rounds(struct round *round, struct gpu_run *run) {
         timed->unit[i].stop = GPU_STOP_NONE;
     }
     find_next(round);
-    if (has_mail(round))
+    if (has_mail(round)) {
+        gpu_workers_use_reports(timed->workers, round->notes, round->note_bytes);
         mem_use_mail(timed->mem, &round->now->mail_round);
+    }
 }
 
 static void end_rounds(struct round *round) {
     struct gpu_timed *timed = round->run->timed;
+    if (timed->workers)
+        gpu_workers_use_reports(timed->workers, NULL, 0);
     mem_end_mail(timed->mem);
     for (uint32_t i = 0; i < round->n_sms; i++)
         exec_stores_forget(timed->unit[i].stores);
     free(round->notes);
     free(round->now);
+    free(round->going);
 }
 
 bool gpu_run_rounds(struct gpu_run *run) {

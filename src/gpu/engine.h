@@ -59,8 +59,9 @@ struct gpu_timed {
 };
 
 enum {
-    GPU_CHECK_EVERY = 16384, /* ticks of SMs between checks of the host's clock */
-    GPU_MOST_AHEAD = 2048,   /* cycles that an SM may run ahead of the others */
+    GPU_CHECK_EVERY = 16384,     /* ticks of SMs between checks of the host's clock */
+    GPU_QUIET_CHECK_EVERY = 512, /* the same while a livelock is suspected */
+    GPU_MOST_AHEAD = 2048,       /* cycles that an SM may run ahead of the others */
 };
 
 struct gpu_run;
@@ -87,6 +88,7 @@ struct gpu_run {
     bool has_series;             /* samples, or a timeline */
     bool is_watched;             /* SMs are checked or observed after each tick */
     bool is_observed;
+    bool is_quiet; /* when last looked at, nothing had changed for limits.watchdog cycles: it may be a livelock */
     struct gpu_together *together; /* NULL: one launch */
     struct gpu_window *window;     /* NULL: the whole launch */
     _Alignas(64) uint64_t n_ticks; /* of all SMs; changes in every round, while other threads read the fields above */

@@ -81,7 +81,7 @@ static bool stop(struct gpu_run *run, enum gpu_status status, const char *what) 
 
 bool gpu_look_outside(struct gpu_run *run) {
     const struct gpu_config *config = &run->gpu->config;
-    run->next_look = run->n_ticks + GPU_CHECK_EVERY;
+    run->next_look = run->n_ticks + (run->is_quiet ? GPU_QUIET_CHECK_EVERY : GPU_CHECK_EVERY);
     if ((config->stop && *config->stop) || (run->gpu->is_copy_of && getppid() != run->gpu->is_copy_of))
         return stop(run, GPU_INTERRUPTED, "interrupted");
     uint64_t now = gpu_host_clock_ns();
@@ -95,8 +95,8 @@ bool gpu_look_outside(struct gpu_run *run) {
     if (config->timeout_seconds > 0 && (double)(now - run->gpu->start_ns) * 1e-9 > config->timeout_seconds)
         return stop(run, GPU_TIME_LIMIT, "time limit reached");
     const struct config_machine *machine = &run->timed->machine;
-    if (gpu_livelock_found(&run->livelock, run->timed->sm, machine->sm.count, machine->limits.watchdog_cycles,
-                           run->timed->cycle)) {
+    run->is_quiet = gpu_is_quiet(run->timed->sm, machine->sm.count, machine->limits.watchdog_cycles, run->timed->cycle);
+    if (run->is_quiet && gpu_livelock_found(&run->livelock, run->timed->sm, machine->sm.count, run->timed->cycle)) {
         report_livelock(run);
         return false;
     }
@@ -105,6 +105,9 @@ bool gpu_look_outside(struct gpu_run *run) {
 
 bool gpu_may_reach(struct gpu_run *run, uint64_t next) {
     if (next == MEM_NEVER) {
+        for (uint32_t i = 0; i < run->timed->machine.sm.count; i++)
+            if (sm_last_cycle(run->timed->sm[i]) > run->timed->cycle)
+                run->timed->cycle = sm_last_cycle(run->timed->sm[i]);
         report_no_progress(run, "deadlock", "no group can issue");
         return false;
     }

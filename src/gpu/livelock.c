@@ -97,13 +97,20 @@ static bool is_looping(struct watched *watched, const struct divergence_group *g
     return watched->is_looping;
 }
 
-bool gpu_livelock_found(struct gpu_livelock **livelock, struct sm *const *sm, uint32_t n_sms, uint64_t quiet_cycles,
-                        uint64_t cycle) {
-    uint64_t last_change = 0;
+static uint64_t last_change_of(struct sm *const *sm, uint32_t n_sms) {
+    uint64_t last = 0;
     for (uint32_t i = 0; i < n_sms; i++)
-        last_change = sm_last_change(sm[i]) > last_change ? sm_last_change(sm[i]) : last_change;
-    if (quiet_cycles == 0 || cycle < last_change || cycle - last_change < quiet_cycles)
-        return false;
+        last = sm_last_change(sm[i]) > last ? sm_last_change(sm[i]) : last;
+    return last;
+}
+
+bool gpu_is_quiet(struct sm *const *sm, uint32_t n_sms, uint64_t quiet_cycles, uint64_t cycle) {
+    uint64_t last_change = last_change_of(sm, n_sms);
+    return quiet_cycles && cycle >= last_change && cycle - last_change >= quiet_cycles;
+}
+
+bool gpu_livelock_found(struct gpu_livelock **livelock, struct sm *const *sm, uint32_t n_sms, uint64_t cycle) {
+    uint64_t last_change = last_change_of(sm, n_sms);
     if (!*livelock || (*livelock)->last_change != last_change)
         start(livelock, sm, n_sms, last_change);
     if (cycle < (*livelock)->next_look)

@@ -64,6 +64,8 @@ struct gpu_workers {
     uint32_t n_threads;
     struct share *share; /* per thread; the caller's is the first */
     struct worker *worker;
+    const unsigned char *reports; /* NULL: none */
+    size_t report_bytes;
     _Alignas(BASE_PAIR_BYTES) atomic_ullong round; /* number << COUNT_BITS | pieces */
     gpu_work_fn *work;
     void *user;
@@ -205,6 +207,17 @@ void gpu_workers_free(struct gpu_workers *workers) {
     free(workers);
 }
 
+void gpu_workers_use_reports(struct gpu_workers *workers, const void *reports, size_t bytes) {
+    workers->reports = reports;
+    workers->report_bytes = bytes;
+}
+
+static void prefetch_report(const struct gpu_workers *workers, uint32_t thread) {
+    enum { LINE_BYTES = 64 };
+    for (size_t i = 0; workers->reports && i < workers->report_bytes; i += LINE_BYTES)
+        __builtin_prefetch(workers->reports + thread * workers->report_bytes + i);
+}
+
 /* Waits until all pieces of the owner are done. */
 static void finish(struct gpu_workers *workers, uint64_t round, uint32_t owner) {
     struct share *share = &workers->share[owner];
@@ -226,6 +239,8 @@ void gpu_workers_run(struct gpu_workers *workers, gpu_work_fn *work, void *user,
     for (uint32_t i = 0; i < workers->n_threads; i++)
         workers->share[i].n_due += share_of(workers, i, count);
     take_pieces(workers, round, 0);
-    for (uint32_t i = 0; i < workers->n_threads; i++)
+    for (uint32_t i = 0; i < workers->n_threads; i++) {
         finish(workers, round, i);
+        prefetch_report(workers, i);
+    }
 }
