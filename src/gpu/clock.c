@@ -69,7 +69,7 @@ struct announcement {
     uint64_t receivers[]; /* a set of SMs and then one of partitions: those that have mail */
 };
 
-/* A round: one quantum. Its pieces are the partitions, then the SMs. */
+/* A round: one quantum. Its parts are the partitions, then the SMs. */
 struct round {
     _Alignas(64) struct gpu_run *run;
     struct announcement *now;
@@ -77,6 +77,8 @@ struct round {
     uint64_t *sms, *partitions;            /* now->receivers */
     uint32_t n_partitions, n_sms, n_words; /* n_words: of a set */
     uint32_t note_bytes, n_threads;
+    uint32_t *part_of;   /* per piece of the workers */
+    uint32_t *home;      /* per part: the host thread that usually runs it, whose processor's caches hold its state */
     uint64_t most_ticks; /* of an SM in a round, if it runs ahead */
     bool is_in_turn;     /* every tick needs its turn */
     bool prefetches;     /* sm_needs_prefetch() of the SMs */
@@ -266,16 +268,12 @@ static void prefetch_next(const struct round *round, uint32_t i) {
     }
 }
 
-static void run_piece(void *user, uint32_t piece, uint32_t thread) {
-    const struct round *round = user;
-    struct note *note = note_of(round, thread);
-    if (note->round != round->now->number)
-        begin_note(round, note);
-    if (piece < round->n_partitions) {
-        run_partition(round, piece, note);
+static void run_part(const struct round *round, uint32_t part, struct note *note) {
+    if (part < round->n_partitions) {
+        run_partition(round, part, note);
         return;
     }
-    uint32_t i = piece - round->n_partitions;
+    uint32_t i = part - round->n_partitions;
     struct gpu_timed *timed = round->run->timed;
     struct gpu_unit *unit = &timed->unit[i];
     if (round->prefetches && round->n_threads == 1)
@@ -300,6 +298,14 @@ static void run_piece(void *user, uint32_t piece, uint32_t thread) {
         run_memory(round->run, i, round->now->end);
     }
     note_sm(round, unit, i, note);
+}
+
+static void run_piece(void *user, uint32_t piece, uint32_t thread) {
+    const struct round *round = user;
+    struct note *note = note_of(round, thread);
+    if (note->round != round->now->number)
+        begin_note(round, note);
+    run_part(round, round->part_of[piece], note);
 }
 
 /* Runs a round of one cycle in which every tick needs its turn: first the memory, then the SMs by number, up to the
@@ -338,7 +344,7 @@ static void merge_notes(struct round *round) {
 
 /* Runs all pieces. The first note then holds the observations of all threads. */
 static void run_pieces(struct round *round) {
-    uint32_t n_pieces = round->n_partitions + round->n_sms;
+    uint32_t n_parts = round->n_partitions + round->n_sms;
     struct note *all = note_of(round, 0);
     round->now->number++;
     if (round->run->timed->claims)
@@ -347,18 +353,16 @@ static void run_pieces(struct round *round) {
     if (round->is_in_turn)
         run_in_turn(round);
     else if (round->n_threads > 1)
-        gpu_workers_run(round->run->timed->workers, run_piece, round, n_pieces);
+        gpu_workers_run(round->run->timed->workers, run_piece, round, n_parts);
     else
-        for (uint32_t i = 0; i < n_pieces; i++)
-            run_piece(round, i, 0);
+        for (uint32_t i = 0; i < n_parts; i++)
+            run_part(round, i, all);
     merge_notes(round);
 }
 
-/* Returns whether this piece and the SM belong to the same host thread, whose processor's caches hold the SM's state.
- */
+/* Returns whether this piece belongs to the host thread that usually runs the SM. */
 static bool is_home(const struct round *round, uint32_t piece, uint32_t sm) {
-    const struct gpu_workers *workers = round->run->timed->workers;
-    return gpu_workers_owner(workers, piece) == gpu_workers_owner(workers, round->n_partitions + sm);
+    return gpu_workers_owner(round->run->timed->workers, piece) == round->home[round->n_partitions + sm];
 }
 
 static void apply_free(void *user, uint32_t piece, uint32_t thread) {
@@ -518,7 +522,7 @@ static void run_wave_piece(void *user, uint32_t piece, uint32_t thread) {
 /* Returns whether only the caller's thread has SMs in this set. */
 static bool is_at_home(const struct round *round, const uint64_t *set) {
     FOR_MEMBERS(i, round, set)
-    if (gpu_workers_owner(round->run->timed->workers, round->n_partitions + i) != 0)
+    if (round->home[round->n_partitions + i] != 0)
         return false;
     return true;
 }
@@ -667,6 +671,36 @@ static uint32_t threads_for(struct gpu_run *run) {
     return n_threads;
 }
 
+/* Divides the parts among the host threads. A thread has as many pieces as the workers give it. The heaviest parts come
+ * first, each to the thread with the least work that has a piece left, of these to the one with the fewest left. */
+static void assign_parts(struct round *round) {
+    enum { SM_WEIGHT = 5, PARTITION_WEIGHT = 3 }; /* as measured for memory-bound programs on gtx480 */
+    const struct gpu_workers *workers = round->run->timed->workers;
+    uint32_t n_parts = round->n_partitions + round->n_sms, n = round->n_threads;
+    uint32_t *n_left = base_allocate(n, sizeof *n_left), *weight = base_allocate(n, sizeof *weight);
+    for (uint32_t piece = 0; piece < n_parts; piece++)
+        n_left[gpu_workers_owner(workers, piece)]++;
+    for (uint32_t k = 0; k < n_parts; k++) {
+        bool is_sm = k < round->n_sms;
+        uint32_t part = is_sm ? round->n_partitions + k : k - round->n_sms, best = UINT32_MAX;
+        for (uint32_t t = n; t-- > 0;)
+            if (n_left[t] && (best == UINT32_MAX || weight[t] < weight[best] ||
+                              (weight[t] == weight[best] && n_left[t] < n_left[best])))
+                best = t;
+        weight[best] += is_sm ? SM_WEIGHT : PARTITION_WEIGHT;
+        n_left[best]--;
+        round->home[part] = best;
+    }
+    for (uint32_t piece = 0, part; piece < n_parts; piece++) { /* a thread's pieces, in the order of its parts */
+        uint32_t owner = gpu_workers_owner(workers, piece);
+        for (part = piece < n ? 0 : round->part_of[piece - n] + 1; round->home[part] != owner; part++)
+            ;
+        round->part_of[piece] = part;
+    }
+    free(n_left);
+    free(weight);
+}
+
 static void start_rounds(struct round *round, struct gpu_run *run) {
     struct gpu_timed *timed = run->timed;
     uint32_t n_sms = timed->machine.sm.count, n_partitions = mem_partitions(timed->mem), n_threads = threads_for(run);
@@ -696,8 +730,11 @@ static void start_rounds(struct round *round, struct gpu_run *run) {
         sm_keep_stores(timed->sm[i], round->is_in_turn ? NULL : timed->unit[i].stores);
         timed->unit[i].stop = GPU_STOP_NONE;
     }
+    round->part_of = base_allocate(n_sms + n_partitions, sizeof *round->part_of);
+    round->home = base_allocate(n_sms + n_partitions, sizeof *round->home);
     find_next(round);
     if (has_mail(round)) {
+        assign_parts(round);
         gpu_workers_use_reports(timed->workers, round->notes, round->note_bytes);
         mem_use_mail(timed->mem, &round->now->mail_round);
     }
@@ -713,6 +750,8 @@ static void end_rounds(struct round *round) {
     free(round->notes);
     free(round->now);
     free(round->going);
+    free(round->part_of);
+    free(round->home);
 }
 
 bool gpu_run_rounds(struct gpu_run *run) {
