@@ -57,7 +57,7 @@ struct note {
 };
 
 enum {
-    WORTH_WORKERS = 8 /* least number of SMs with stores for which another round on all threads pays */
+    WORTH_WORKERS = 3 /* least number of SMs with stores for which another round on all threads pays */
 };
 
 /* What all threads read in a round. Only the caller's thread changes it, between rounds. With at most 64 SMs and
@@ -547,14 +547,17 @@ static bool run_wave(struct round *round, uint64_t *going, uint32_t sm, uint64_t
     return wave.has_no_fault;
 }
 
-/* Returns how far the SMs that have had their turns may go before the turn of SM `next`, which stopped first. Where an
- * SM receives blocks depends on no other SM, so only the order of the blocks matters, and the SMs need not come further
- * than `next`: one of them may stop before it. What other turns do, others may observe. They go to the end. */
+/* Returns how far the SMs that have had their turns may go before the turn of SM `next`, which stopped first, or is
+ * UINT32_MAX. If it only receives blocks, the order of the blocks is all that matters: the others need not come further
+ * than `next`, but so far they must come, because one of them may stop before it. Other turns have effects that the
+ * others must not see in this quantum: they go to its end first. */
 static uint64_t end_of_wave(const struct round *round, uint32_t next) {
-    const struct gpu_unit *unit = &round->run->timed->unit[next];
-    bool has_waves = round->n_threads > 1 && next != UINT32_MAX && unit->stop == GPU_STOP_BLOCKS &&
-                     !round->run->together && !round->run->started && exec_shape_cluster(&round->run->grid->shape) == 1;
-    return has_waves ? unit->stop_cycle + 1 : round->now->end;
+    const struct gpu_run *run = round->run;
+    bool has_waves =
+        round->n_threads > 1 && !run->together && !run->started && exec_shape_cluster(&run->grid->shape) == 1;
+    if (!has_waves || next == UINT32_MAX || run->timed->unit[next].stop != GPU_STOP_BLOCKS)
+        return round->now->end;
+    return run->timed->unit[next].stop_cycle + 1;
 }
 
 /* Serves the stopped SMs, each in its turn. They then go on to the end of the quantum. */
@@ -566,15 +569,14 @@ static bool take_turns(struct round *round) {
         bool has_going = member(round, going, 0) != UINT32_MAX;
         if (first == UINT32_MAX && !has_going)
             break;
-        if (has_going && end_of_wave(round, first) == round->now->end) {
-            if (!run_wave(round, going, UINT32_MAX, end))
-                return false;
-        } else if (!run_wave(round, going, first, end_of_wave(round, second))) {
+        bool is_good = has_going && end_of_wave(round, first) == end
+                           ? run_wave(round, going, UINT32_MAX, end)
+                           : run_wave(round, going, first, end_of_wave(round, second));
+        if (!is_good)
             return false;
-        }
     }
     apply_free_stores(round);
-    apply_stores(round, round->now->end - 1, UINT32_MAX);
+    apply_stores(round, end - 1, UINT32_MAX);
     run_idle(round);
     return true;
 }
@@ -674,7 +676,7 @@ static uint32_t threads_for(struct gpu_run *run) {
 /* Divides the parts among the host threads. A thread has as many pieces as the workers give it. The heaviest parts come
  * first, each to the thread with the least work that has a piece left, of these to the one with the fewest left. */
 static void assign_parts(struct round *round) {
-    enum { SM_WEIGHT = 5, PARTITION_WEIGHT = 3 }; /* as measured for memory-bound programs on gtx480 */
+    enum { SM_WEIGHT = 5, PARTITION_WEIGHT = 3 }; /* the mean of eight programs on gtx480 */
     const struct gpu_workers *workers = round->run->timed->workers;
     uint32_t n_parts = round->n_partitions + round->n_sms, n = round->n_threads;
     uint32_t *n_left = base_allocate(n, sizeof *n_left), *weight = base_allocate(n, sizeof *weight);

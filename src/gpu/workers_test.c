@@ -30,6 +30,17 @@ static void every_piece_is_taken_once_a_round(void **state) {
     gpu_workers_free(workers);
 }
 
+static void the_first_pieces_have_different_threads(void **state) {
+    (void)state;
+    struct gpu_workers *workers = gpu_workers_new(3);
+    unsigned owners = 0;
+    for (uint32_t piece = 0; piece < 3; piece++)
+        owners |= 1u << gpu_workers_owner(workers, piece);
+    assert_int_equal(owners, 7);
+    assert_int_equal(gpu_workers_owner(workers, 3), gpu_workers_owner(workers, 0));
+    gpu_workers_free(workers);
+}
+
 static void a_round_may_be_empty(void **state) {
     (void)state;
     struct gpu_workers *workers = gpu_workers_new(2);
@@ -105,6 +116,7 @@ static void threads_change_no_result_and_no_statistic(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_piece_is_taken_once_a_round),
+        cmocka_unit_test(the_first_pieces_have_different_threads),
         cmocka_unit_test(a_round_may_be_empty),
         cmocka_unit_test(threads_change_no_result_and_no_statistic),
     };
