@@ -357,7 +357,7 @@ static void begin_parts(struct gpu_run *run, uint64_t cycle) {
             leave_ended(run, cycle ? cycle - 1 : 0);
         else
             divide_memory(run);
-        join(run, task, first > free || free > cycle ? first : free, cycle);
+        join(run, task, first > free ? first : free, cycle); /* the end that it waits for may be ahead */
         n_running++;
     }
     if (n_running < together->most_on)

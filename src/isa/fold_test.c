@@ -33,6 +33,7 @@ static void sums_and_products_limit_their_results(void **state) {
     FIXTURE_EXPECT(&f, 1, 0, 1); /* FFMA.SAT */
     f = fold("ex2.approx.f32 %f1, %f2;\ncvt.sat.f32.f32 %f4, %f1;\nst.global.f32 [%rd0], %f4;\n");
     assert_true(fixture_at(&f, 1)->parts > 0);
+    fixture_free(&f);
 }
 
 static void an_offset_is_part_of_the_access(void **state) {

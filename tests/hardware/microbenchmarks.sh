@@ -28,17 +28,18 @@ results=$(h200 constant_l --set constant_cache.size=4K --set constant_cache.busy
 expect "latency of constants in a larger cache" "$(value "$results" constant_latency 4096)" 28
 expect "cycles of 8 addresses of constants in half the time" "$(value "$results" constant_lanes_32_warps 8)" 8
 results=$(h200 constant_f)
-expect "latency of constants that the SM has not read" "$(value "$results" constant_first_8192_bytes 512)" 316
+expect "latency of constants that the SM has not read" "$(value "$results" constant_first_8192_bytes 512)" 320
 expect "constants at a fixed place beside the load/store unit" "$(value "$results" constant_fixed 32)" 0
 results=$(h200 constant_first --set constant_cache.far_cycles=0)
-expect "the same without a second cache" "$(value "$results" constant_first_8192_bytes 512)" 114
+expect "the same without a second cache" "$(value "$results" constant_first_8192_bytes 512)" 118
 expect "square roots, of zero in one lane" "$(value "$(h200 op_sqrt_f32)" op_sqrt_f32 latency)" 122
 expect "divisions, of zero in one lane" "$(value "$(h200 op_div_f32)" op_div_f32 latency)" 271
 expect "fence" "$(value "$(h200 fence_device)" fence_device 1)" 267
 expect "fence that waits for nothing" "$(value "$(h200 fence_device --set lowering.fence_cycles=0)" fence_device 1)" 5
 results=$(h200 l1_beside_shared_164_1)
-expect "L1 beside 164 KB of shared memory" "$(value "$results" l1_beside_shared_164_1_warps 57344)" 34
-[[ $(value "$results" l1_beside_shared_164_1_warps 92160) -gt 200 ]] || { echo "the L1 is too large beside shared memory"; exit 1; }
+expect "L1 beside 164 KB of shared memory" "$(value "$results" l1_beside_shared_164_1_warps 57344)" 35
+over=$(value "$results" l1_beside_shared_164_1_warps 92160) # lines are replaced at random: some stay; the card has 212
+[[ $over -gt 170 && $over -lt 250 ]] || { echo "the L1 beside shared memory has another size: $over cycles"; exit 1; }
 results=$(h200 shifted_rows_l1)
 expect "cycles of 32 lines in four banks of tags" "$(value "$results" shifted_rows_l1_32_warps 32)" 9
 results=$(h200 uneven_loop) without=$(h200 uneven_loop --set lowering.diverge_cycles=0)
