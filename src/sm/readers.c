@@ -2,8 +2,7 @@
  * has it first, one in another unit some cycles later. A predicate that guards an instruction, a branch or a vote takes
  * longer still, but one that is an operand, as of a selection, takes no longer than other results. The H200 shows all
  * of this (bench/hardware: op_setp_add, op_vote, op_setp_selp, op_iadd_xor, op_fmin_fadd, op_rcp_approx_fadd,
- * shared_load_xor), and the
- * stall counts in the code of ptxas 13.0 agree.
+ * shared_load_xor), and the stall counts in the code of ptxas 13.0 agree.
  *
  * The first reader in the basic block decides. For results that only other blocks read, nothing is added, but a
  * predicate that is a guard anywhere is late for all its readers. */
