@@ -1,4 +1,4 @@
-/* Inside gpu: a timed machine and a launch on it, used by timed.c, limits.c and clock.c. */
+/* Inside gpu: a timed machine and a launch on it, used by timed.c, limits.c, clock.c and turns.c. */
 #pragma once
 
 #include "exec/memory/stores.h"

@@ -7,7 +7,7 @@
  * Nothing else limits the network. An atomic moves its sectors there and back. A store needs no request, so its lines
  * take half of cluster.line_cycles.
  *
- * An instruction that another block may see, or that sees another block, waits for the SM's turn (gpu/clock.c), so it
+ * An instruction that another block may see, or that sees another block, waits for the SM's turn (gpu/turns.c), so it
  * may change the state of other SMs. Those may have passed the current cycle, by less than a quantum. Values change at
  * once, as always. Only the time in which others continue is later: signals after cluster.signal_cycles, and the
  * barrier cluster.barrier_cycles after the last arrival. */
