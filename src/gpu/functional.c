@@ -2,6 +2,10 @@
  * other, and the rows of a block take turns at barriers. A block that does not end within its turn (it may be waiting
  * for another block) makes room for the next. So as many blocks can be in flight as the device would hold, but no more.
  *
+ * The row that completes a barrier ends its turn, so that the others continue first. Rows then pass a barrier in about
+ * the order in which warps of a GPU do. A kernel that overwrites a value which earlier rows read after the same barrier
+ * is a race, but computes on a GPU, and here, what its author expects.
+ *
  * Lanes that spin on a value that other lanes of their row will write make progress, as on hardware since compute
  * capability 7.0: if a row has been diverged for a long time inside a small loop, the engine lets the waiting lanes
  * continue. */
@@ -22,7 +26,7 @@
 enum {
     ROW_TURN = 20000,   /* instructions a row runs before its neighbours get a turn */
     BLOCK_TURNS = 64,   /* rounds over the rows before another block gets a turn */
-    EARLY_TURNS = 16,   /* this many rounds count as one if a row waited for an mbarrier */
+    EARLY_TURNS = 16,   /* this many rounds count as one if a row ended its turn early */
     SHARED_TURN = 1000, /* a row's turn once several blocks are in flight; a block then gets one round at a time */
     TIME_CHECK_BLOCKS = 16,
     SPIN_AFTER = 200000, /* instructions while diverged before a small loop counts as spinning */
@@ -116,8 +120,8 @@ static void meet_cluster(struct gpu_engine *engine, const struct exec_cluster *c
 
 /* --- instructions --- */
 
-/* Executes a control instruction of row number `index`. */
-static void control(struct gpu_engine *engine, struct resident *resident, uint32_t index, uint32_t pc, uint32_t mask) {
+/* Executes a control instruction of row number `index`. Returns whether it has completed a barrier. */
+static bool control(struct gpu_engine *engine, struct resident *resident, uint32_t index, uint32_t pc, uint32_t mask) {
     struct exec_cta *cta = resident->cta;
     struct exec_row *row = &cta->row[index];
     uint32_t active = divergence_stack_top(&resident->stack[index])->mask[0];
@@ -129,14 +133,17 @@ static void control(struct gpu_engine *engine, struct resident *resident, uint32
         exec_profile_branch(engine->grid->profile, pc, outcome.is_divergent);
     if (engine->grid->profile && outcome.is_divergent)
         exec_profile_split(engine->grid->profile, row, active);
+    uint64_t released = 0;
     if (outcome.effect == DIVERGENCE_MEETS_BLOCK) {
         engine->counters->barriers++;
-        set_free(resident, divergence_arrive(resident->stack, engine->n_rows, &engine->cx, cta, index, pc, &mask));
+        released = divergence_arrive(resident->stack, engine->n_rows, &engine->cx, cta, index, pc, &mask);
+        set_free(resident, released);
     }
     if (divergence_has_ended(&outcome))
         set_free(resident, divergence_after_exit(resident->stack, engine->n_rows, &engine->cx, cta));
     if (cta->block.cluster && (outcome.effect == DIVERGENCE_MEETS_BLOCK || divergence_has_ended(&outcome)))
         meet_cluster(engine, cta->block.cluster);
+    return released != 0;
 }
 
 /* Called after a turn of n instructions that covered `range` of code. */
@@ -174,8 +181,8 @@ static void profile_insn(struct exec_profile *profile, const struct exec_row *ro
         exec_profile_line(profile, pc, base_count_bits(mask));
 }
 
-/* Runs row number `index` until it blocks, ends, or has used its turn. Returns true if it ended its turn early, to wait
- * for an mbarrier. */
+/* Runs row number `index` until it blocks, ends, or has used its turn. Returns true if it ended its turn early: it
+ * waits for an mbarrier, or has completed a barrier. */
 static bool run_row(struct gpu_engine *engine, struct resident *resident, uint32_t index) {
     const struct exec_insn *code = engine->grid->program->code;
     struct exec_context *cx = &engine->cx;
@@ -184,7 +191,7 @@ static bool run_row(struct gpu_engine *engine, struct resident *resident, uint32
     struct warp *warp = &resident->warp[index];
     struct exec_profile *profile = engine->grid->profile;
     uint64_t n_warp = 0, n_thread = 0;
-    bool has_waited = false;
+    bool has_yielded = false;
     uint32_t pc = 0, lowest_pc = EXEC_NO_PC, highest_pc = 0;
     uint64_t turn = warp->has_spun ? SPIN_TURN : engine->n_residents > 1 ? SHARED_TURN : ROW_TURN;
     while (n_warp < turn && stack->depth && !cx->fault.kind) {
@@ -217,7 +224,10 @@ static bool run_row(struct gpu_engine *engine, struct resident *resident, uint32
             n_thread += mask == ~0u ? EXEC_LANES : base_count_bits(mask);
             if (insn->kind > EXEC_KIND_WARP) {
                 highest_pc = pc > highest_pc ? pc : highest_pc;
-                control(engine, resident, index, pc, mask);
+                if (control(engine, resident, index, pc, mask)) {
+                    has_yielded = true;
+                    turn = n_warp;
+                }
                 break;
             }
             if (!mask)
@@ -231,7 +241,7 @@ static bool run_row(struct gpu_engine *engine, struct resident *resident, uint32
                     break;
                 if (cx->waits) { /* other rows get their turn when the row has looked at the result */
                     cx->waits = false;
-                    has_waited = true;
+                    has_yielded = true;
                     turn = n_warp;
                 }
             }
@@ -247,7 +257,7 @@ static bool run_row(struct gpu_engine *engine, struct resident *resident, uint32
                        "instruction limit reached: an endless loop?");
     if (cx->fault.kind)
         gpu_describe_fault(cx, row, pc, engine->error);
-    return has_waited;
+    return has_yielded;
 }
 
 /* --- the grid --- */
@@ -294,15 +304,15 @@ static void end_block(struct gpu_engine *engine, struct resident *resident) {
 /* Gives every row of the block its turns. Returns false if the launch has failed. */
 static bool run_block(struct gpu_engine *engine, struct resident *resident) {
     int n_turns = (engine->n_residents > 1 ? 1 : BLOCK_TURNS) * EARLY_TURNS;
-    bool has_waited = false;
-    for (int turn = 0; turn < n_turns && resident->cta->n_live_rows; turn += has_waited ? 1 : EARLY_TURNS) {
+    bool has_yielded = false;
+    for (int turn = 0; turn < n_turns && resident->cta->n_live_rows; turn += has_yielded ? 1 : EARLY_TURNS) {
         bool has_run = false;
-        has_waited = false;
+        has_yielded = false;
         for (uint32_t i = 0; i < engine->n_rows; i++) {
             if (!resident->stack[i].depth || resident->warp[i].is_blocked)
                 continue;
             has_run = true;
-            has_waited |= run_row(engine, resident, i);
+            has_yielded |= run_row(engine, resident, i);
             if (engine->cx.fault.kind)
                 return false;
         }

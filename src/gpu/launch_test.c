@@ -155,6 +155,33 @@ static void a_functional_kernel_that_waits_for_the_clock_ends_soon(void **state)
     gpu_free(bench.gpu);
 }
 
+/* All rows read a word of shared memory after a barrier, and the last row then overwrites it, without another barrier.
+ * On a GPU the rows have read it by then. Each round adds the word, 1 to 3, to a thread's sum, which must be 6. */
+static void rows_continue_after_a_barrier_before_the_row_that_completed_it(void **state) {
+    (void)state;
+    struct bench bench;
+    load(&bench, HEAD ".global .u32 sums[96];\n.visible .entry k()\n{\n"
+                      ".shared .u32 word;\n.reg .pred %first, %last, %more;\n.reg .u32 %t, %v, %sum, %round;\n"
+                      ".reg .u64 %a, %o;\n"
+                      "mov.u32 %t, %tid.x;\nmov.u32 %sum, 0;\nmov.u32 %round, 1;\n"
+                      "setp.eq.u32 %first, %t, 0;\nsetp.eq.u32 %last, %t, 95;\n"
+                      "@%first st.shared.u32 [word], 1;\n"
+                      "again: bar.sync 0;\nld.shared.u32 %v, [word];\nadd.u32 %sum, %sum, %v;\n"
+                      "add.u32 %round, %round, 1;\n@%last st.shared.u32 [word], %round;\n"
+                      "setp.le.u32 %more, %round, 3;\n@%more bra again;\n"
+                      "mul.wide.u32 %o, %t, 4;\nmov.u64 %a, sums;\nadd.u64 %a, %a, %o;\nst.global.u32 [%a], %sum;\n"
+                      "ret;\n}\n");
+    bench.launch.shape.block[0] = 96;
+    if (!gpu_launch(bench.gpu, &bench.launch, &bench.error))
+        fail_msg("%s", bench.error.message);
+    uint64_t address, bytes;
+    assert_true(gpu_module_global(bench.module, "sums", &address, &bytes));
+    const uint32_t *sum = (const uint32_t *)(const void *)gpu_host(bench.gpu, address, bytes);
+    for (int i = 0; i < 96; i++)
+        assert_int_equal(sum[i], 6);
+    gpu_free(bench.gpu);
+}
+
 /* Lowering a kernel takes longer than a short launch. */
 static void a_kernel_is_lowered_at_its_first_timed_launch(void **state) {
     (void)state;
@@ -182,6 +209,7 @@ int main(void) {
         cmocka_unit_test(a_fault_names_kernel_block_thread_line_and_address),
         cmocka_unit_test(an_endless_loop_ends_at_the_limit),
         cmocka_unit_test(a_functional_kernel_that_waits_for_the_clock_ends_soon),
+        cmocka_unit_test(rows_continue_after_a_barrier_before_the_row_that_completed_it),
         cmocka_unit_test(a_kernel_is_lowered_at_its_first_timed_launch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
