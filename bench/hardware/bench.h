@@ -97,3 +97,4 @@ void bench_strides(struct bench *bench);
 void bench_clusters(struct bench *bench);
 void bench_copies(struct bench *bench);
 void bench_slices(struct bench *bench);
+void bench_dispatch(struct bench *bench);

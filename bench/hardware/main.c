@@ -56,6 +56,7 @@ int main(int argc, char **argv) {
     bench_clusters(&bench);
     bench_copies(&bench);
     bench_slices(&bench);
+    bench_dispatch(&bench);
 
     CHECK(cuMemFree(bench.data));
     CHECK(cuMemFree(bench.times));
