@@ -81,6 +81,10 @@ static void access_shared(struct sm *sm, uint32_t s, uint32_t pc, uint32_t mask,
     unsigned passes = has_span && mem_is_one_round(sm->cx.span.low, sm->cx.span.high, bytes, banks)
                           ? 1
                           : mem_bank_conflicts(sm->cx.address, mask, bytes, banks);
+    if (insn->kind == EXEC_KIND_WARP_MEMORY && sm_is_fragment(sm, pc)) {
+        unsigned of_parts = sm_fragment_passes(sm, pc, true);
+        passes = of_parts ? of_parts : passes;
+    }
     if (timing->is_atomic && timing->atomic_kind != ISA_ATOMIC_COUNTING && timing->atomic_kind != ISA_ATOMIC_JOINED &&
         sm->machine->serial_atomics.is_present) { /* one by one here, too */
         unsigned most = mem_most_lanes_of_address(sm->cx.address, mask);
@@ -146,8 +150,10 @@ static void set_pace(struct sm *sm, uint32_t s, struct sm_request *request, cons
         request->lines_per_cycle = (uint8_t)(lines ? lines : 1);
         return;
     }
-    unsigned cycles = mem_l1_passes(address, request->lanes, bytes, request->transaction, n, machine->unified.tag_banks,
-                                    machine->shared.banks);
+    unsigned cycles = sm_is_fragment(sm, request->pc) ? sm_fragment_passes(sm, request->pc, false) : 0;
+    if (!cycles)
+        cycles = mem_l1_passes(address, request->lanes, bytes, request->transaction, n, machine->unified.tag_banks,
+                               machine->shared.banks);
     request->lines_per_cycle = (uint8_t)((n + cycles - 1) / cycles);
     request->more_cycles = (uint8_t)(cycles - (n + request->lines_per_cycle - 1) / request->lines_per_cycle);
     if (cycles == 1)

@@ -204,6 +204,11 @@ uint32_t sm_cluster_lanes(const struct sm *sm, uint32_t mask);
 /* An arrival of these lanes at mbarriers of other blocks, which see it later. */
 void sm_cluster_signal(struct sm *sm, uint32_t pc, uint32_t mask, uint64_t cycle);
 
+/* fragments.c: wmma.load and wmma.store, for machines that issue machine instructions. */
+bool sm_is_fragment(const struct sm *sm, uint32_t pc);
+/* Returns the passes through shared memory or the L1 of the access that has just executed; 0: as for other accesses. */
+uint32_t sm_fragment_passes(const struct sm *sm, uint32_t pc, bool is_shared);
+
 /* prepare.c */
 /* Finds the group's next instruction and the cycle from which it may issue, after `cycle`. */
 void sm_prepare(struct sm *sm, uint32_t slot, uint64_t cycle);
