@@ -100,6 +100,32 @@ static __attribute__((noinline)) void take_slow_path(struct sm *sm, uint32_t sch
         (slot->fetch_ready > cycle ? slot->fetch_ready : cycle) + (divides ? DIVISION_CYCLES : ROOT_CYCLES);
 }
 
+/* match.any finds one value after the other (bench/hardware: op_match_any, op_match_any_16). The next one's search
+ * starts while the result of this one is on its way, so that several warps take turns. */
+static __attribute__((noinline)) void match_values(struct sm *sm, uint32_t scheduler, uint32_t s,
+                                                   const struct exec_row *row, const struct exec_insn *insn,
+                                                   uint32_t mask, uint64_t cycle) {
+    const struct sm_timing *timing = &sm->program->timing[sm->slots.slot[s].group->pc];
+    struct exec_operand operand = insn->operand[insn->n_dst];
+    const uint32_t *words = divergence_lanes(row, operand);
+    const uint64_t *pairs = divergence_lanes(row, operand);
+    bool is_wide = operand.width == PTX_WIDTH_64;
+    uint32_t n = 0;
+    for (uint32_t left = mask; left; n++) {
+        uint32_t first = (uint32_t)__builtin_ctz(left);
+        for (uint32_t others = left; others; others &= others - 1) {
+            uint32_t lane = (uint32_t)__builtin_ctz(others);
+            if (is_wide ? pairs[lane] == pairs[first] : words[lane] == words[first])
+                left &= ~(1u << lane);
+        }
+    }
+    uint64_t ready = cycle + timing->latency_cycles + (uint64_t)n * sm->machine->sm.match_cycles;
+    sm_units_occupy(&sm->units, timing->unit, scheduler, cycle + 1 + (uint64_t)n * sm->machine->sm.match_busy_cycles);
+    sm_set_destinations(sm, s, timing, mask, ready);
+    if (sm->slots.slot[s].result_ready < ready)
+        sm->slots.slot[s].result_ready = ready;
+}
+
 /* A group that leaves some of its threads behind, at a branch or at the end of a path, fetches at another address. */
 static inline void part(struct sm *sm, struct sm_slot *slot, uint32_t before) {
     const struct divergence_group *group = slot->group;
@@ -305,8 +331,12 @@ static inline __attribute__((always_inline)) uint32_t issue_own(struct sm *sm, u
     reserve(sm, scheduler, slot, timing, mask, cycle);
     if (sm->issues != SM_ISSUES_PTX)
         issue_machine_instructions(sm, scheduler, slot, timing, cycle);
-    if (timing->has_slow_path && row)
-        take_slow_path(sm, scheduler, slot, row, insn, mask, cycle);
+    if (timing->has_slow_path && row) {
+        if (insn->opcode == PTX_OP_MATCH)
+            match_values(sm, scheduler, s, row, insn, mask, cycle);
+        else
+            take_slow_path(sm, scheduler, slot, row, insn, mask, cycle);
+    }
     if (sm->boards.board)
         sm_boards_set_fetch(sm, s, slot->fetch_ready);
     group->passed += timing->is_reconvergence;

@@ -332,6 +332,17 @@ static void a_sleep_takes_a_power_of_two_of_nanoseconds(void **state) {
     assert_int_equal(fixture_cycles(machine, "mov.u32 %r1, 64;\nnanosleep.u32 %r1;\nret;", 32), none + 9 + 128);
 }
 
+/* Words 0 to 7 are eight values, words 0 one. */
+static void match_any_finds_one_value_after_the_other(void **state) {
+    (void)state;
+    static const char *const machine[] = {"lowering.target=sm_90", "sm.match_cycles=11", NULL};
+#define MATCH(mask)                                                                                                    \
+    "mov.u32 %r1, %laneid;\nand.b32 %r1, %r1, " mask ";\nmatch.any.sync.b32 %r2, %r1, 0xffffffff;\n"                   \
+    "add.u32 %r3, %r2, 1;\nret;"
+    uint64_t one = fixture_cycles(machine, MATCH("0"), 32);
+    assert_int_equal(fixture_cycles(machine, MATCH("7"), 32), one + 7 * 11);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(independent_instructions_issue_every_cycle),
@@ -358,6 +369,7 @@ int main(void) {
         cmocka_unit_test(threads_that_divide_zero_call_a_function),
         cmocka_unit_test(threads_that_retry_an_atomic_become_fewer),
         cmocka_unit_test(a_sleep_takes_a_power_of_two_of_nanoseconds),
+        cmocka_unit_test(match_any_finds_one_value_after_the_other),
         cmocka_unit_test(blocks_wait_for_room),
         cmocka_unit_test(registers_are_no_limit_where_there_are_as_many_as_needed),
     };

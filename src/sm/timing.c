@@ -311,6 +311,12 @@ static void cost(const struct config_machine *machine, const struct exec_insn *i
         cost_of_group_product(source, timing);
     } else if (source && source->matrix && source->matrix->action == PTX_MATRIX_MULTIPLY) {
         cost_of_matrices(machine, source, timing);
+    } else if (insn->opcode == PTX_OP_MATCH && machine->sm.match_cycles && source && ptx_has(source, PTX_MOD_ANY)) {
+        timing->unit = SM_UNIT_LDST;
+        timing->work = SM_WORK_INTEGER;
+        timing->occupancy_cycles = passes(machine, machine->sm.ldst_width);
+        timing->latency_cycles = (uint16_t)machine->sm.sfu_cycles;
+        timing->has_slow_path = true;
     } else {
         timing->unit = SM_UNIT_ALU;
         timing->work = timing->is_control || insn->kind == EXEC_KIND_NOTHING ? SM_WORK_CONTROL : SM_WORK_INTEGER;

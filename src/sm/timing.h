@@ -60,7 +60,7 @@ struct sm_timing {
     bool is_control, is_load, is_store, is_atomic, is_barrier, is_fence;
     bool holds_row : 1;        /* a load whose DRAM row should stay open: MEM_READ_HOLD */
     bool passes_l1 : 1;        /* a load that bypasses the L1: MEM_READ_PAST */
-    bool has_slow_path : 1;    /* a square root or a division, which takes longer for some numbers (issue.c) */
+    bool has_slow_path : 1;    /* takes longer for some values: a square root, a division, match.any (issue.c) */
     bool is_predicated : 1;    /* a branch that becomes predicates: no thread jumps */
     bool is_texture : 1;       /* a read by the texture unit beside the L1: unified.texture_* */
     bool is_plane : 1;         /* of these: of a texture with two axes or more */
