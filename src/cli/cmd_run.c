@@ -369,7 +369,8 @@ static void print_what_runs(const struct run *run) {
     fprintf(stderr, "\nheddle: with the driver of %s\n", run->place.cuda);
 }
 
-/* More have not been measured (bench/README.md). A launch uses no more than its machine has work for. */
+/* More have not been measured (bench/README.md). A launch uses no more than its machine has work for, and as many of
+ * them as pay. */
 static unsigned default_threads(void) {
     enum { MOST = 16 };
     unsigned n = program_count_processors();
@@ -385,6 +386,7 @@ static void set_execution(struct run *run) {
     execution->max_instructions = run->given.max_instructions;
     execution->sample_cycles = run->given.sample_cycles;
     execution->n_threads = run->given.threads ? run->given.threads : default_threads();
+    execution->picks_threads = !run->given.threads;
     execution->records_threads = run->given.has_branches || run->given.thread_map;
     execution->records_lines = run->given.has_lines;
     if (run->given.html) {

@@ -22,6 +22,7 @@
  * beyond last_ahead, the end of a quantum. When the next round begins beyond it, all SMs have come there, and none has
  * come further: only then are the limits checked. At a fault each SM runs ahead as far as it may (settle). */
 #include <string.h>
+#include <time.h>
 
 #include "base/memory.h"
 #include "gpu/round.h"
@@ -296,9 +297,21 @@ static uint32_t threads_for(struct gpu_run *run) {
         return 1;
     uint32_t n_pieces = timed->machine.sm.count + mem_partitions(timed->mem);
     uint32_t n_threads = config->n_threads < n_pieces ? config->n_threads : n_pieces;
-    if (!timed->workers)
-        timed->workers = gpu_workers_new(n_threads);
-    return n_threads;
+    if (config->picks_threads && !timed->pace.n_levels)
+        gpu_pace_init(&timed->pace, n_threads);
+    return config->picks_threads ? gpu_pace_threads(&timed->pace) : n_threads;
+}
+
+/* Returns the pool with this number of threads; for one there is none. Threads of a pool that is not used sleep. */
+static struct gpu_workers *workers_for(struct gpu_timed *timed, uint32_t n_threads) {
+    uint32_t i = 0;
+    if (n_threads == 1)
+        return NULL;
+    while (timed->pool[i] && gpu_workers_threads(timed->pool[i]) != n_threads)
+        i++;
+    if (!timed->pool[i])
+        timed->pool[i] = gpu_workers_new(n_threads);
+    return timed->pool[i];
 }
 
 /* Divides the parts among the host threads. A thread has as many pieces as the workers give it. The heaviest parts come
@@ -334,6 +347,7 @@ static void assign_parts(struct gpu_round *round) {
 static void start_rounds(struct gpu_round *round, struct gpu_run *run) {
     struct gpu_timed *timed = run->timed;
     uint32_t n_sms = timed->machine.sm.count, n_partitions = mem_partitions(timed->mem), n_threads = threads_for(run);
+    timed->workers = workers_for(timed, n_threads);
     *round = (struct gpu_round){
         .run = run,
         .n_sms = n_sms,
@@ -358,7 +372,6 @@ static void start_rounds(struct gpu_round *round, struct gpu_run *run) {
         timed->unit[i].stores->claims = has_claims ? timed->claims : NULL;
         timed->unit[i].stores->sm = i;
         sm_keep_stores(timed->sm[i], round->is_in_turn ? NULL : timed->unit[i].stores);
-        timed->unit[i].stop = GPU_STOP_NONE;
     }
     round->part_of = base_allocate(n_sms + n_partitions, sizeof *round->part_of);
     round->home = base_allocate(n_sms + n_partitions, sizeof *round->home);
@@ -384,14 +397,52 @@ static void end_rounds(struct gpu_round *round) {
     free(round->home);
 }
 
+static double seconds_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* What has happened since the pace was last told. */
+struct lap {
+    uint32_t n_rounds;
+    uint64_t first_tick;
+    double first_second;
+};
+
+static struct lap begin_lap(const struct gpu_run *run) {
+    return (struct lap){0, run->n_ticks, run->timed->pace.n_levels ? seconds_now() : 0};
+}
+
+/* Tells the pace. Returns whether the number of threads must change. */
+static bool end_lap(const struct gpu_run *run, struct lap *lap) {
+    struct gpu_pace *pace = &run->timed->pace;
+    if (!pace->n_levels || !lap->n_rounds)
+        return false;
+    double seconds = seconds_now() - lap->first_second;
+    bool is_changed = gpu_pace_add(pace, lap->n_rounds, (double)(run->n_ticks - lap->first_tick), seconds);
+    *lap = begin_lap(run);
+    return is_changed;
+}
+
 bool gpu_run_rounds(struct gpu_run *run) {
+    enum { LAP_ROUNDS = 4 };
     struct gpu_round round;
     bool is_good = true;
+    for (uint32_t i = 0; i < run->timed->machine.sm.count; i++)
+        run->timed->unit[i].stop = GPU_STOP_NONE;
     if (run->together)
         gpu_change_parts(run, run->timed->cycle);
     start_rounds(&round, run);
-    while (is_good && !gpu_is_over(run) && !(run->window && gpu_window_has_ended(run, round.now->end)))
+    struct lap lap = begin_lap(run);
+    while (is_good && !gpu_is_over(run) && !(run->window && gpu_window_has_ended(run, round.now->end))) {
         is_good = run_round(&round);
+        if (++lap.n_rounds == LAP_ROUNDS && end_lap(run, &lap)) {
+            end_rounds(&round);
+            start_rounds(&round, run);
+        }
+    }
+    end_lap(run, &lap);
     if (is_good && gpu_is_over(run))
         run->timed->cycle = run->last_cycle;
     end_rounds(&round);

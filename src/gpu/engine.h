@@ -3,6 +3,7 @@
 
 #include "exec/memory/stores.h"
 #include "gpu/livelock.h"
+#include "gpu/pace.h"
 #include "gpu/progress.h"
 #include "gpu/sampler.h"
 #include "gpu/timed.h"
@@ -44,9 +45,11 @@ struct gpu_timed {
     struct sm **sm;
     struct gpu_unit *unit; /* per SM */
     struct sm_calls calls;
-    uint32_t quantum;            /* cycles of a round; 1: every tick needs its turn */
-    struct gpu_workers *workers; /* NULL: one thread, or not needed yet */
-    struct exec_claims *claims;  /* of SMs that run on several threads */
+    uint32_t quantum;                          /* cycles of a round; 1: every tick needs its turn */
+    struct gpu_workers *workers;               /* of the pools; NULL: one thread, or not needed yet */
+    struct gpu_workers *pool[GPU_PACE_LEVELS]; /* by number of threads */
+    struct gpu_pace pace;                      /* if it chooses the number */
+    struct exec_claims *claims;                /* of SMs that run on several threads */
     bool checks;
     const char **remarked; /* kernels about which the model has made a remark; the gpu owns the names */
     uint32_t n_remarked;

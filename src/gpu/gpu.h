@@ -62,6 +62,7 @@ struct gpu_config {
     bool checks_memory;                /* finds uninitialised reads and races (memcheck.c) */
     bool records_lines;                /* gpu_listings(): counts per line */
     uint32_t n_threads;                /* timed: host threads; 0 and 1: one. Never changes a result */
+    bool picks_threads;                /* at most n_threads: as many as pay */
     struct gpu_trace_config trace;     /* timed */
     char checkpoint[4096];             /* a file to which each launch is added (checkpoint.h); empty: none */
     uint32_t draws;                    /* timed: estimates from so many sections of each segment (draw.h); 0: no... */

@@ -162,7 +162,8 @@ void gpu_timed_free(struct gpu_timed *timed) {
     if (!timed)
         return;
     tear_down(timed);
-    gpu_workers_free(timed->workers);
+    for (uint32_t i = 0; i < GPU_PACE_LEVELS; i++)
+        gpu_workers_free(timed->pool[i]);
     free(timed->claims);
     gpu_trace_free(timed->trace);
     free(timed->scheduler_options);

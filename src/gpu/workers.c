@@ -81,6 +81,8 @@ static void relax(void) {
 #endif
 }
 
+uint32_t gpu_workers_threads(const struct gpu_workers *workers) { return workers->n_threads; }
+
 /* The caller gets the last ones, if they do not go up evenly: it has other work. */
 uint32_t gpu_workers_owner(const struct gpu_workers *workers, uint32_t piece) {
     return workers->n_threads - 1 - piece % workers->n_threads;

@@ -12,6 +12,7 @@ typedef void gpu_work_fn(void *user, uint32_t i, uint32_t thread);
 /* n_threads includes the caller, at least two. The caller is thread 0. */
 struct gpu_workers *gpu_workers_new(uint32_t n_threads);
 void gpu_workers_free(struct gpu_workers *workers);
+uint32_t gpu_workers_threads(const struct gpu_workers *workers);
 /* Returns the thread on which a piece mostly runs, so that its caches hold the piece's data from the last round. The
  * pieces below the number of threads have different ones. */
 uint32_t gpu_workers_owner(const struct gpu_workers *workers, uint32_t piece);

@@ -70,7 +70,7 @@ struct outcome {
     uint32_t memory[BLOCKS * THREADS];
 };
 
-static void run_on(uint32_t n_threads, struct outcome *outcome) {
+static void run_on(uint32_t n_threads, bool picks_threads, struct outcome *outcome) {
     static struct config_machine machine;
     const char *settings[] = {"sm.count=6", "icache.size=512", "icache.line=128", "icache.ways=2"};
     char message[CONFIG_ERROR_BYTES] = "";
@@ -82,6 +82,7 @@ static void run_on(uint32_t n_threads, struct outcome *outcome) {
     config.machine = &machine;
     config.memory_bytes = 1 << 26;
     config.n_threads = n_threads;
+    config.picks_threads = picks_threads;
     struct gpu_error error = {.status = GPU_OK};
     struct gpu *gpu = gpu_new(&config, &error);
     if (!gpu)
@@ -106,9 +107,20 @@ static void run_on(uint32_t n_threads, struct outcome *outcome) {
 static void threads_change_no_result_and_no_statistic(void **state) {
     (void)state;
     static struct outcome one, several;
-    run_on(1, &one);
+    run_on(1, false, &one);
     for (uint32_t n_threads = 2; n_threads <= 5; n_threads++) {
-        run_on(n_threads, &several);
+        run_on(n_threads, false, &several);
+        assert_memory_equal(&one, &several, sizeof one);
+    }
+}
+
+/* The launch takes tens of milliseconds, so that their number changes in it. */
+static void another_number_of_threads_changes_nothing_within_a_launch(void **state) {
+    (void)state;
+    static struct outcome one, several;
+    run_on(1, false, &one);
+    for (uint32_t n_threads = 2; n_threads <= 5; n_threads++) {
+        run_on(n_threads, true, &several);
         assert_memory_equal(&one, &several, sizeof one);
     }
 }
@@ -119,6 +131,7 @@ int main(void) {
         cmocka_unit_test(the_first_pieces_have_different_threads),
         cmocka_unit_test(a_round_may_be_empty),
         cmocka_unit_test(threads_change_no_result_and_no_statistic),
+        cmocka_unit_test(another_number_of_threads_changes_nothing_within_a_launch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

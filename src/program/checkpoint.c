@@ -55,8 +55,9 @@ static json_t *machine_of(const struct program_target *target) {
 }
 
 static json_t *options_of(const struct program_execution *execution) {
-    static const char *const without_effect[] = {"threads",       "timeout_seconds", "progress",  "verbose",
-                                                 "interruptible", "machine",         "scheduler", "checkpoint"};
+    static const char *const without_effect[] = {"threads",  "picks_threads", "timeout_seconds",
+                                                 "progress", "verbose",       "interruptible",
+                                                 "machine",  "scheduler",     "checkpoint"};
     json_t *options = program_driver_config(execution);
     for (size_t i = 0; i < sizeof without_effect / sizeof *without_effect; i++)
         json_object_del(options, without_effect[i]);

@@ -42,6 +42,7 @@ struct program_execution {
     uint64_t sample_cycles;              /* 0: no time series */
     uint64_t most_samples;               /* if there would be more, intervals double; 0: no limit */
     uint64_t n_threads;                  /* of the host, in this run; 0: one */
+    bool picks_threads;                  /* at most n_threads: as many as pay */
     bool records_threads;                /* counts per thread and branch */
     bool records_lines;                  /* counts per line */
     struct program_trace {               /* a timeline, which the driver writes */
