@@ -80,11 +80,13 @@ static void settle(struct gpu_run *run) {
 
 /* --- in parallel --- */
 
-static void run_partition(const struct gpu_round *round, uint32_t i, struct gpu_note *note) {
+static void run_partition(const struct gpu_round *round, uint32_t i, struct gpu_note *note, uint32_t thread) {
     struct mem *mem = round->run->timed->mem;
     if (mem_partition_next(mem, i) < round->now->end || gpu_set_has(round->partitions, i)) {
-        if (gpu_has_mail(round))
+        if (gpu_has_mail(round)) {
+            mem_partition_send_from(mem, i, thread);
             mem_partition_collect(mem, i);
+        }
         if (round->prefetches)
             mem_prefetch_partition(mem, i, round->now->end - 1);
         mem_partition_advance(mem, i, round->now->end - 1);
@@ -118,9 +120,9 @@ static void prefetch_next(const struct gpu_round *round, uint32_t i) {
     }
 }
 
-static void run_part(const struct gpu_round *round, uint32_t part, struct gpu_note *note) {
+static void run_part(const struct gpu_round *round, uint32_t part, struct gpu_note *note, uint32_t thread) {
     if (part < round->n_partitions) {
-        run_partition(round, part, note);
+        run_partition(round, part, note, thread);
         return;
     }
     uint32_t i = part - round->n_partitions;
@@ -132,8 +134,10 @@ static void run_part(const struct gpu_round *round, uint32_t part, struct gpu_no
         note->next = gpu_earlier(note->next, gpu_next_of(unit));
         return;
     }
-    if (gpu_has_mail(round))
+    if (gpu_has_mail(round)) {
+        mem_sm_send_from(timed->mem, i, thread);
         mem_sm_collect(timed->mem, i);
+    }
     if (!sm_count_blocks(unit->sm)) {
         gpu_note_put(round, note, GPU_IS_IDLE, i);
         return;
@@ -150,12 +154,27 @@ static void run_part(const struct gpu_round *round, uint32_t part, struct gpu_no
     gpu_note_sm(round, unit, i, note);
 }
 
+/* Prefetches the mail of all parts whose home this thread is: it comes from other processors. */
+static void prefetch_mail(const struct gpu_round *round, uint32_t thread) {
+    const struct mem *mem = round->run->timed->mem;
+    uint32_t n = round->n_threads, n_parts = round->n_partitions + round->n_sms;
+    for (uint32_t piece = n - 1 - thread; piece < n_parts; piece += n) {
+        uint32_t part = round->part_of[piece], sm = part - round->n_partitions;
+        if (part >= round->n_partitions && gpu_set_has(round->sms, sm))
+            mem_sm_prefetch_mail(mem, sm);
+        else if (part < round->n_partitions && gpu_set_has(round->partitions, part))
+            mem_partition_prefetch_mail(mem, part);
+    }
+}
+
 static void run_piece(void *user, uint32_t piece, uint32_t thread) {
     const struct gpu_round *round = user;
     struct gpu_note *note = gpu_note_of(round, thread);
-    if (note->round != round->now->number)
+    if (note->round != round->now->number) {
+        prefetch_mail(round, thread);
         gpu_begin_note(round, note);
-    run_part(round, round->part_of[piece], note);
+    }
+    run_part(round, round->part_of[piece], note, thread);
 }
 
 /* Runs a round of one cycle in which every tick needs its turn: first the memory, then the SMs by number, up to the
@@ -201,11 +220,12 @@ static void run_pieces(struct gpu_round *round) {
     gpu_begin_note(round, all);
     if (round->is_in_turn)
         run_in_turn(round);
-    else if (round->n_threads > 1)
+    else if (round->n_threads > 1) {
+        prefetch_mail(round, 0);
         gpu_workers_run(round->run->timed->workers, run_piece, round, n_parts);
-    else
+    } else
         for (uint32_t i = 0; i < n_parts; i++)
-            run_part(round, i, all);
+            run_part(round, i, all, 0);
     gpu_merge_notes(round);
 }
 
@@ -379,7 +399,7 @@ static void start_rounds(struct gpu_round *round, struct gpu_run *run) {
     if (gpu_has_mail(round)) {
         assign_parts(round);
         gpu_workers_use_reports(timed->workers, round->notes, round->note_bytes);
-        mem_use_mail(timed->mem, &round->now->mail_round);
+        mem_use_mail(timed->mem, n_threads, &round->now->mail_round);
     }
 }
 

@@ -171,6 +171,8 @@ static void run_wave_piece(void *user, uint32_t piece, uint32_t thread) {
         struct gpu_unit *unit = &round->run->timed->unit[i];
         if (round->n_threads > 1 && !is_home(round, piece, i))
             continue;
+        if (gpu_has_mail(round))
+            mem_sm_send_from(round->run->timed->mem, i, thread);
         if (i == wave->sm && !take_turn(wave->round, i)) {
             wave->has_no_fault = false;
             return;

@@ -59,18 +59,19 @@ static uint64_t depart(struct mem *mem, struct mem_link *link, struct mem_messag
 
 /* Packets go straight into the receiver's queue, or through the mail if another host thread may be running it. */
 static void deliver(const struct mem *mem, struct mem_outbox *outbox, uint32_t receiver, struct mem_events *events,
-                    uint64_t cycle, enum mem_event_kind kind, const struct mem_message *message) {
+                    uint64_t cycle, enum mem_event_kind kind, const struct mem_message *message, uint16_t sequence) {
     if (mem->has_mail)
-        mem_outbox_add(outbox, *mem->round, receiver, cycle, kind, message);
+        mem_outbox_add(outbox, *mem->round, receiver, cycle, kind, message, sequence);
     else
-        mem_events_add(events, cycle, MEM_PHASE_PACKETS, kind, message);
+        mem_events_add_packet(events, cycle, kind, message, sequence);
 }
 
 void mem_crossbar_to_bank(struct mem *mem, struct mem_sm *sm, struct mem_message *message, uint64_t cycle) {
     sm->counters.crossbar_bytes += packet_bytes(message);
     uint64_t head = depart(mem, &sm->out, message, cycle);
     uint32_t partition = message->unit % mem->n_partitions; /* the bank knows it too, but others write to the bank */
-    deliver(mem, &sm->outbox, partition, &mem->partitions[partition].events, head, MEM_EVENT_BANK_ARRIVE, message);
+    deliver(mem, sm->outbox, partition, &mem->partitions[partition].events, head, MEM_EVENT_BANK_ARRIVE, message,
+            sm->n_sent++);
 }
 
 void mem_crossbar_at_bank(struct mem *mem, const struct mem_message *message, uint64_t cycle) {
@@ -79,7 +80,7 @@ void mem_crossbar_at_bank(struct mem *mem, const struct mem_message *message, ui
 
 static void send_to_sm(const struct mem *mem, const struct mem_bank *bank, uint64_t cycle, enum mem_event_kind kind,
                        const struct mem_message *message) {
-    deliver(mem, &bank->partition->outbox, message->sm, &mem->sms[message->sm].events, cycle, kind, message);
+    deliver(mem, bank->partition->outbox, message->sm, &mem->sms[message->sm].events, cycle, kind, message, 0);
 }
 
 void mem_crossbar_to_sm(struct mem *mem, struct mem_message *message, uint64_t cycle) {

@@ -41,14 +41,21 @@ static uint16_t sender_of(const struct mem_events *events, uint32_t id) {
     return events->sender == MEM_SENT_BY_SMS ? message->sm : message->unit;
 }
 
-/* Inserts a packet after the last one of the same or a lower sender. Senders mostly run in ascending order, so that is
+/* Returns whether packet `a` of a cycle comes after packet `b`. */
+static inline bool is_after(const struct mem_events *events, uint32_t a, uint32_t b) {
+    uint16_t sender_a = sender_of(events, a), sender_b = sender_of(events, b);
+    if (sender_a != sender_b)
+        return sender_a > sender_b;
+    return (int16_t)(uint16_t)(events->pool[a].sequence - events->pool[b].sequence) > 0;
+}
+
+/* Inserts a packet after the last one that it does not precede. Senders mostly run in ascending order, so that is
  * usually the end of the list. */
 static __attribute__((noinline)) void insert_by_sender(struct mem_events *events, struct mem_event_list *list,
                                                        uint32_t id) {
     struct mem_event *pool = events->pool;
-    uint16_t sender = sender_of(events, id);
     uint32_t before = MEM_NONE, after = list->head;
-    while (after != MEM_NONE && sender_of(events, after) <= sender) {
+    while (after != MEM_NONE && !is_after(events, after, id)) {
         before = after;
         after = pool[after].next;
     }
@@ -63,7 +70,7 @@ static inline void insert_on_wheel(struct mem_events *events, uint64_t cycle, en
     uint32_t slot = (uint32_t)cycle % MEM_WHEEL_SLOTS;
     struct mem_event_list *list = &events->slots[slot][phase];
     events->occupied[slot / 64] |= UINT64_C(1) << slot % 64;
-    if (phase == MEM_PHASE_PACKETS && list->head != MEM_NONE && sender_of(events, list->tail) > sender_of(events, id))
+    if (phase == MEM_PHASE_PACKETS && list->head != MEM_NONE && is_after(events, list->tail, id))
         insert_by_sender(events, list, id);
     else
         mem_events_append(events, list, id);
@@ -124,12 +131,14 @@ struct mem_message *mem_events_add_with_growth(struct mem_events *events, uint64
 }
 
 void mem_events_add_packet(struct mem_events *events, uint64_t cycle, enum mem_event_kind kind,
-                           const struct mem_message *message) {
+                           const struct mem_message *message, uint16_t sequence) {
     assert(cycle >= events->base && "a packet in the past");
     if (events->free == MEM_NONE)
         grow_pool(events);
     uint32_t id = events->free;
-    mem_events_take_place(events, kind)->message = *message;
+    struct mem_event *event = mem_events_take_place(events, kind);
+    event->message = *message;
+    event->sequence = sequence;
     insert(events, cycle, MEM_PHASE_PACKETS, id);
 }
 

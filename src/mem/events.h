@@ -64,12 +64,14 @@ enum mem_event_kind {
 struct mem_event {
     struct mem_message message;
     uint32_t next;
+    uint16_t sequence; /* of a packet */
     uint8_t kind;
 };
 _Static_assert(sizeof(struct mem_event) == 32, "two events fill a cache line");
 
 /* A cycle has two phases: first the unit's own events, in the order they were added; then the packets that other units
- * sent, ordered by (sender, order added). So the order in which the host runs the senders does not matter. */
+ * sent, ordered by (sender, sequence, order added). So it does not matter in which order the host runs the senders, nor
+ * in which order packets come that an SM has sent from several host threads. */
 enum mem_event_phase { MEM_PHASE_OWN, MEM_PHASE_PACKETS };
 enum { MEM_EVENT_PHASES = 2 };
 /* The senders of a queue's packets: SMs (to a partition) or banks (to an SM). */
@@ -113,9 +115,10 @@ struct mem_events {
 void mem_events_init(struct mem_events *events, struct base_arena *arena, enum mem_sender sender);
 /* Frees the memory that does not belong to the arena. */
 void mem_events_free(struct mem_events *events);
-/* Adds a packet that another unit sent, at `cycle`, not before base. */
+/* Adds a packet that another unit sent, at `cycle`, not before base. sequence: the sender's number of it, if a sender's
+ * packets may come in another order, otherwise 0. Numbers start over after the highest. */
 void mem_events_add_packet(struct mem_events *events, uint64_t cycle, enum mem_event_kind kind,
-                           const struct mem_message *message);
+                           const struct mem_message *message, uint16_t sequence);
 /* Adds an event of the unit's own that lies beyond the wheel, or for which the pool has no place. */
 struct mem_message *mem_events_add_with_growth(struct mem_events *events, uint64_t cycle, enum mem_event_kind kind);
 
@@ -157,7 +160,7 @@ static inline struct mem_message *mem_events_add_own(struct mem_events *events, 
 static inline void mem_events_add(struct mem_events *events, uint64_t cycle, enum mem_event_phase phase,
                                   enum mem_event_kind kind, const struct mem_message *message) {
     if (phase == MEM_PHASE_PACKETS)
-        mem_events_add_packet(events, cycle, kind, message);
+        mem_events_add_packet(events, cycle, kind, message, 0);
     else
         *mem_events_add_own(events, cycle, kind) = *message;
 }

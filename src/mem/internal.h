@@ -74,7 +74,8 @@ struct mem_sm {
     uint32_t flush_slot;    /* next slot to flush; the number of slots when no flush is in progress */
     struct stats_mem counters;
     struct mem_events events;
-    struct mem_outbox outbox; /* for the partitions */
+    struct mem_outbox *outbox; /* for the partitions, of the host thread that runs the SM */
+    uint16_t n_sent;           /* packets, modulo 2^16 */
 };
 
 struct mem_partition {
@@ -84,7 +85,7 @@ struct mem_partition {
     struct mem_link from_host, to_host; /* its share of the link */
     uint64_t partial_write_ticks;
     struct stats_mem counters;
-    struct mem_outbox outbox; /* for the SMs */
+    struct mem_outbox *outbox; /* for the SMs, of the host thread that runs the partition */
 };
 
 enum mem_entry_state {
@@ -206,11 +207,11 @@ struct mem {
     struct stats_mem *sum;
     const struct mem_range *host; /* host memory, by address */
     uint32_t n_host;
-    bool has_link;          /* accesses to host memory cross a link */
-    struct mem_hint *hints; /* of warm.c; NULL: nothing has been touched */
-    bool has_outboxes;
-    struct mem_senders from_sms, from_partitions;
-    bool has_mail;       /* packets go through the outboxes now */
+    bool has_link;                             /* accesses to host memory cross a link */
+    struct mem_hint *hints;                    /* of warm.c; NULL: nothing has been touched */
+    struct mem_outbox *to_sms, *to_partitions; /* per host thread */
+    uint32_t n_outboxes, n_threads;            /* that exist; that are used now */
+    bool has_mail;                             /* packets go through the outboxes now */
     uint64_t *round;     /* whose packets are being sent, while there is mail; changes between rounds */
     uint64_t last_round; /* the same at other times */
 };

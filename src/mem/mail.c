@@ -10,8 +10,6 @@ enum { FIRST_CAPACITY = 8 };
 
 static uint32_t words(uint32_t n_bits) { return (n_bits + 63) / 64; }
 
-/* --- outboxes --- */
-
 void mem_outbox_init(struct mem_outbox *outbox, uint32_t n_boxes) {
     *outbox = (struct mem_outbox){.n_boxes = n_boxes};
     outbox->sent = base_allocate_aligned(sizeof *outbox->sent + words(n_boxes) * sizeof *outbox->sent->filled);
@@ -41,7 +39,7 @@ static struct mem_packet *new_packet(struct mem_box *box) {
 }
 
 void mem_outbox_add(struct mem_outbox *outbox, uint64_t round, uint32_t receiver, uint64_t cycle,
-                    enum mem_event_kind kind, const struct mem_message *message) {
+                    enum mem_event_kind kind, const struct mem_message *message, uint16_t sequence) {
     struct mem_box *box = &outbox->box[round % 2][receiver];
     struct mem_sent *sent = outbox->sent;
     if (sent->round != round) {
@@ -54,7 +52,7 @@ void mem_outbox_add(struct mem_outbox *outbox, uint64_t round, uint32_t receiver
         box->n = 0;
         sent->filled[receiver / 64] |= UINT64_C(1) << receiver % 64;
     }
-    *new_packet(box) = (struct mem_packet){cycle, *message, (uint8_t)kind};
+    *new_packet(box) = (struct mem_packet){cycle, *message, sequence, (uint8_t)kind};
     if (cycle < sent->earliest)
         sent->earliest = cycle;
 }
@@ -69,7 +67,7 @@ uint64_t mem_outbox_receivers(const struct mem_outbox *outbox, uint64_t round, u
 }
 
 static void collect(const struct mem_packet *packet, struct mem_events *events) {
-    mem_events_add(events, packet->cycle, MEM_PHASE_PACKETS, (enum mem_event_kind)packet->kind, &packet->message);
+    mem_events_add_packet(events, packet->cycle, (enum mem_event_kind)packet->kind, &packet->message, packet->sequence);
 }
 
 void mem_outbox_collect(const struct mem_outbox *outbox, uint64_t round, uint32_t receiver, struct mem_events *events) {
@@ -79,24 +77,4 @@ void mem_outbox_collect(const struct mem_outbox *outbox, uint64_t round, uint32_
     collect(&box->first, events);
     for (uint32_t i = 0; i + 1 < box->n; i++)
         collect(&box->others[i], events);
-}
-
-/* --- the table --- */
-
-void mem_senders_init(struct mem_senders *senders, uint32_t n, uint32_t n_receivers) {
-    *senders = (struct mem_senders){.n = n, .n_words = words(n_receivers)};
-    for (uint32_t i = 0; i < 2; i++)
-        senders->word[i] = base_allocate_aligned((size_t)n * senders->n_words * sizeof *senders->word[i]);
-}
-
-void mem_senders_free(struct mem_senders *senders) {
-    for (uint32_t i = 0; i < 2; i++)
-        free(senders->word[i]);
-}
-
-void mem_senders_show(struct mem_senders *senders, uint32_t sender, const struct mem_outbox *outbox, uint64_t round) {
-    if (outbox->sent->round != round)
-        return;
-    for (uint32_t i = 0; i < senders->n_words; i++)
-        senders->word[round % 2][i * senders->n + sender] = outbox->sent->filled[i];
 }

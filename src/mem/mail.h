@@ -1,14 +1,15 @@
 /* Packets between units of the memory system that different host threads run.
  *
- * A sender has an outbox with two boxes for every receiver. In one round it fills one box while the receiver empties
- * the other. In the next round they change boxes.
+ * A host thread has an outbox with two boxes for every receiver. In one round it fills one box with the packets of all
+ * units that it runs, while the receivers empty the other. In the next round they change boxes.
  *
- * Only the sender writes to a box. A box contains the packets of the round whose number is in it. A box of an earlier
+ * Only its thread writes to a box. A box contains the packets of the round whose number is in it. A box of an earlier
  * round counts as empty, so boxes need not be emptied. The clock lets each receiver collect exactly once, in the round
  * after the packets were sent.
  *
- * A box is in the cache of the sender's processor, and a look at it takes time. So the first packet is in the box's own
- * cache line, and senders show in a table of few lines for which receivers they have packets. */
+ * A box that has been filled is in the cache of its thread's processor, and a look at it takes time. So the first
+ * packet is in the box's own cache line, and a thread prefetches the boxes for all its receivers at the beginning of a
+ * round. An empty box stays in the caches of both. */
 #pragma once
 
 #include "mem/events.h"
@@ -16,7 +17,8 @@
 struct mem_packet {
     uint64_t cycle;
     struct mem_message message;
-    uint8_t kind; /* enum mem_event_kind */
+    uint16_t sequence; /* mem_events_add_packet() */
+    uint8_t kind;      /* enum mem_event_kind */
 };
 
 struct mem_box {
@@ -26,9 +28,9 @@ struct mem_box {
 };
 _Static_assert(sizeof(struct mem_box) == 64, "a box with one packet is one cache line");
 
-/* What the sender knows of its packets. The receivers do not look at it. */
+/* What the thread knows of its packets. The receivers do not look at it. */
 struct mem_sent {
-    uint64_t round;    /* in which the sender last sent a packet. Of this round: */
+    uint64_t round;    /* in which it last sent a packet. Of this round: */
     uint64_t earliest; /* cycle of the earliest packet */
     uint64_t filled[]; /* a bit per box that contains packets */
 };
@@ -40,17 +42,10 @@ struct mem_outbox {
 };
 _Static_assert(sizeof(struct mem_outbox) == 64, "nothing that changes is in its cache line");
 
-/* The table of all senders of a kind, for even and for odd rounds: words of 64 receivers, first the first word of each
- * sender. */
-struct mem_senders {
-    uint32_t n, n_words;
-    uint64_t *word[2];
-};
-
 void mem_outbox_init(struct mem_outbox *outbox, uint32_t n_boxes);
 void mem_outbox_free(struct mem_outbox *outbox);
 void mem_outbox_add(struct mem_outbox *outbox, uint64_t round, uint32_t receiver, uint64_t cycle,
-                    enum mem_event_kind kind, const struct mem_message *message);
+                    enum mem_event_kind kind, const struct mem_message *message, uint16_t sequence);
 /* Adds the receivers of this round's packets to the set, a bit for each. Returns the cycle of the earliest. */
 uint64_t mem_outbox_receivers(const struct mem_outbox *outbox, uint64_t round, uint64_t *set);
 static inline void mem_outbox_prefetch(const struct mem_outbox *outbox, uint64_t round, uint32_t receiver) {
@@ -58,13 +53,3 @@ static inline void mem_outbox_prefetch(const struct mem_outbox *outbox, uint64_t
 }
 /* Copies the packets of a round for this receiver into its queue. */
 void mem_outbox_collect(const struct mem_outbox *outbox, uint64_t round, uint32_t receiver, struct mem_events *events);
-
-void mem_senders_init(struct mem_senders *senders, uint32_t n, uint32_t n_receivers);
-void mem_senders_free(struct mem_senders *senders);
-/* Shows the receivers of this round's packets. */
-void mem_senders_show(struct mem_senders *senders, uint32_t sender, const struct mem_outbox *outbox, uint64_t round);
-/* Returns whether the sender may have packets of this round for the receiver. */
-static inline bool mem_senders_have(const struct mem_senders *senders, uint32_t sender, uint64_t round,
-                                    uint32_t receiver) {
-    return senders->word[round % 2][receiver / 64 * senders->n + sender] >> receiver % 64 & 1;
-}

@@ -11,7 +11,7 @@ enum { RECEIVERS = 70 };
 
 static void send(struct mem_outbox *outbox, uint64_t round, uint32_t receiver, uint64_t cycle, uint32_t token) {
     struct mem_message message = {.token = token};
-    mem_outbox_add(outbox, round, receiver, cycle, MEM_EVENT_SM_ARRIVE, &message);
+    mem_outbox_add(outbox, round, receiver, cycle, MEM_EVENT_SM_ARRIVE, &message, 0);
 }
 
 static void expect(struct mem_events *events, uint64_t cycle, uint32_t token) {
@@ -63,33 +63,45 @@ static void packets_wait_in_the_box_of_their_receiver(void **state) {
     base_arena_free(&arena);
 }
 
-static void senders_show_their_receivers(void **state) {
+/* An SM that several host threads run in a round has packets in several outboxes. */
+static void packets_of_a_sender_keep_their_order(void **state) {
     (void)state;
-    enum { SENDERS = 3 };
-    struct mem_senders senders;
-    struct mem_outbox outbox;
-    mem_senders_init(&senders, SENDERS, RECEIVERS);
-    mem_outbox_init(&outbox, RECEIVERS);
-    send(&outbox, 7, 69, 12, 1);
-    assert_false(mem_senders_have(&senders, 2, 7, 69));
-    mem_senders_show(&senders, 2, &outbox, 7);
-    for (uint32_t sender = 0; sender < SENDERS; sender++)
-        for (uint64_t round = 6; round < 8; round++)
-            for (uint32_t receiver = 0; receiver < RECEIVERS; receiver++)
-                assert_int_equal(mem_senders_have(&senders, sender, round, receiver),
-                                 sender == 2 && round == 7 && receiver == 69);
-    send(&outbox, 9, 4, 20, 1);
-    mem_senders_show(&senders, 2, &outbox, 9);
-    assert_false(mem_senders_have(&senders, 2, 9, 69));
-    assert_true(mem_senders_have(&senders, 2, 9, 4));
-    mem_outbox_free(&outbox);
-    mem_senders_free(&senders);
+    enum { NEAR = 9, FAR = 9 + 2 * MEM_WHEEL_SLOTS };
+    static const struct {
+        uint16_t sm, sequence;
+        uint32_t token;
+    } packets[2][3] = {{{5, 1, 6}, {5, 2, 7}, {2, 65535, 2}}, {{5, 65535, 4}, {5, 0, 5}, {2, 1, 3}}};
+    for (uint32_t first = 0; first < 2; first++) {
+        struct base_arena arena = {0};
+        struct mem_events events;
+        struct mem_outbox outbox[2];
+        mem_events_init(&events, &arena, MEM_SENT_BY_SMS);
+        for (uint32_t i = 0; i < 2; i++) {
+            mem_outbox_init(&outbox[i], RECEIVERS);
+            for (uint32_t k = 0; k < 3; k++) {
+                struct mem_message message = {.token = packets[i][k].token, .sm = packets[i][k].sm};
+                mem_outbox_add(&outbox[i], 6, 3, NEAR, MEM_EVENT_SM_ARRIVE, &message, packets[i][k].sequence);
+                mem_outbox_add(&outbox[i], 6, 3, FAR, MEM_EVENT_SM_ARRIVE, &message, packets[i][k].sequence);
+            }
+        }
+        mem_outbox_collect(&outbox[first], 6, 3, &events);
+        mem_outbox_collect(&outbox[1 - first], 6, 3, &events);
+        for (uint64_t cycle = NEAR; cycle <= FAR; cycle += FAR - NEAR) {
+            for (uint32_t token = 2; token < 8; token++)
+                expect(&events, cycle, token);
+            assert_false(mem_events_take(&events, &(struct mem_event){0}));
+        }
+        mem_outbox_free(&outbox[0]);
+        mem_outbox_free(&outbox[1]);
+        mem_events_free(&events);
+        base_arena_free(&arena);
+    }
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(packets_wait_in_the_box_of_their_receiver),
-        cmocka_unit_test(senders_show_their_receivers),
+        cmocka_unit_test(packets_of_a_sender_keep_their_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

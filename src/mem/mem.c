@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "mem/internal.h"
 
 /* Write-backs that an SM may have in flight: one per miss. An MSHR whose store finds a shared line misses twice. */
@@ -205,18 +206,16 @@ void mem_free(struct mem *mem) {
     if (mem == NULL)
         return;
     free(mem->policy_options);
-    for (uint32_t i = 0; i < mem->n_partitions; i++) {
+    for (uint32_t i = 0; i < mem->n_partitions; i++)
         mem_events_free(&mem->partitions[i].events);
-        if (mem->has_outboxes)
-            mem_outbox_free(&mem->partitions[i].outbox);
-    }
-    for (uint32_t i = 0; mem->n_partitions && i < mem->n_sms; i++) {
+    for (uint32_t i = 0; mem->n_partitions && i < mem->n_sms; i++)
         mem_events_free(&mem->sms[i].events);
-        if (mem->has_outboxes)
-            mem_outbox_free(&mem->sms[i].outbox);
+    for (uint32_t i = 0; i < mem->n_outboxes; i++) {
+        mem_outbox_free(&mem->to_sms[i]);
+        mem_outbox_free(&mem->to_partitions[i]);
     }
-    mem_senders_free(&mem->from_sms);
-    mem_senders_free(&mem->from_partitions);
+    free(mem->to_sms);
+    free(mem->to_partitions);
     struct base_arena arena = mem->arena;
     base_arena_free(&arena);
 }
@@ -338,52 +337,77 @@ static uint64_t earlier(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 uint32_t mem_quantum(const struct mem *mem) { return (uint32_t)(mem->crossbar_ticks >> MEM_TICK_BITS); }
 
-void mem_use_mail(struct mem *mem, uint64_t *round) {
-    if (!mem->has_outboxes) {
-        for (uint32_t i = 0; i < mem->n_partitions; i++)
-            mem_outbox_init(&mem->partitions[i].outbox, mem->n_sms);
-        for (uint32_t i = 0; i < mem->n_sms; i++)
-            mem_outbox_init(&mem->sms[i].outbox, mem->n_partitions);
-        mem_senders_init(&mem->from_sms, mem->n_sms, mem->n_partitions);
-        mem_senders_init(&mem->from_partitions, mem->n_partitions, mem->n_sms);
-        mem->last_round = 2; /* empty boxes are of round 0, which is neither this one nor the one before */
+static void add_outboxes(struct mem *mem, uint32_t n) {
+    struct mem_outbox *to_sms = base_allocate_aligned(n * sizeof *to_sms);
+    struct mem_outbox *to_partitions = base_allocate_aligned(n * sizeof *to_partitions);
+    for (uint32_t i = 0; i < n; i++) {
+        bool exists = i < mem->n_outboxes;
+        if (exists) {
+            to_sms[i] = mem->to_sms[i];
+            to_partitions[i] = mem->to_partitions[i];
+        } else {
+            mem_outbox_init(&to_sms[i], mem->n_sms);
+            mem_outbox_init(&to_partitions[i], mem->n_partitions);
+        }
     }
-    mem->has_outboxes = mem->has_mail = true;
+    free(mem->to_sms);
+    free(mem->to_partitions);
+    mem->to_sms = to_sms;
+    mem->to_partitions = to_partitions;
+    mem->n_outboxes = n;
+}
+
+void mem_use_mail(struct mem *mem, uint32_t n_threads, uint64_t *round) {
+    if (!mem->n_outboxes)
+        mem->last_round = 2; /* empty boxes are of round 0, which is neither this one nor the one before */
+    if (mem->n_outboxes < n_threads)
+        add_outboxes(mem, n_threads);
+    mem->n_threads = n_threads;
+    mem->has_mail = true;
     mem->round = round;
     *round = mem->last_round;
+    for (uint32_t i = 0; i < mem->n_partitions; i++)
+        mem_partition_send_from(mem, i, 0);
+    for (uint32_t i = 0; i < mem->n_sms; i++)
+        mem_sm_send_from(mem, i, 0);
 }
 
 void mem_exchange(struct mem *mem) { ++*mem->round; }
 
-/* Boxes are in the caches of their senders' processors. They come at the same time, not one after the other. */
+void mem_sm_send_from(struct mem *mem, uint32_t sm, uint32_t thread) {
+    mem->sms[sm].outbox = &mem->to_partitions[thread];
+}
+
+void mem_partition_send_from(struct mem *mem, uint32_t partition, uint32_t thread) {
+    mem->partitions[partition].outbox = &mem->to_sms[thread];
+}
+
+void mem_sm_prefetch_mail(const struct mem *mem, uint32_t sm) {
+    for (uint32_t i = 0; i < mem->n_threads; i++)
+        mem_outbox_prefetch(&mem->to_sms[i], *mem->round - 1, sm);
+}
+
+void mem_partition_prefetch_mail(const struct mem *mem, uint32_t partition) {
+    for (uint32_t i = 0; i < mem->n_threads; i++)
+        mem_outbox_prefetch(&mem->to_partitions[i], *mem->round - 1, partition);
+}
+
 void mem_sm_collect(struct mem *mem, uint32_t sm) {
-    uint64_t round = *mem->round - 1;
-    for (uint32_t i = 0; i < mem->n_partitions; i++)
-        if (mem_senders_have(&mem->from_partitions, i, round, sm))
-            mem_outbox_prefetch(&mem->partitions[i].outbox, round, sm);
-    for (uint32_t i = 0; i < mem->n_partitions; i++)
-        if (mem_senders_have(&mem->from_partitions, i, round, sm))
-            mem_outbox_collect(&mem->partitions[i].outbox, round, sm, &mem->sms[sm].events);
+    for (uint32_t i = 0; i < mem->n_threads; i++)
+        mem_outbox_collect(&mem->to_sms[i], *mem->round - 1, sm, &mem->sms[sm].events);
 }
 
 void mem_partition_collect(struct mem *mem, uint32_t partition) {
-    uint64_t round = *mem->round - 1;
-    for (uint32_t i = 0; i < mem->n_sms; i++)
-        if (mem_senders_have(&mem->from_sms, i, round, partition))
-            mem_outbox_prefetch(&mem->sms[i].outbox, round, partition);
-    for (uint32_t i = 0; i < mem->n_sms; i++)
-        if (mem_senders_have(&mem->from_sms, i, round, partition))
-            mem_outbox_collect(&mem->sms[i].outbox, round, partition, &mem->partitions[partition].events);
+    for (uint32_t i = 0; i < mem->n_threads; i++)
+        mem_outbox_collect(&mem->to_partitions[i], *mem->round - 1, partition, &mem->partitions[partition].events);
 }
 
-uint64_t mem_sm_mail(struct mem *mem, uint32_t sm, uint64_t *partitions) {
-    mem_senders_show(&mem->from_sms, sm, &mem->sms[sm].outbox, *mem->round);
-    return mem_outbox_receivers(&mem->sms[sm].outbox, *mem->round, partitions);
+uint64_t mem_sm_mail(const struct mem *mem, uint32_t sm, uint64_t *partitions) {
+    return mem_outbox_receivers(mem->sms[sm].outbox, *mem->round, partitions);
 }
 
-uint64_t mem_partition_mail(struct mem *mem, uint32_t partition, uint64_t *sms) {
-    mem_senders_show(&mem->from_partitions, partition, &mem->partitions[partition].outbox, *mem->round);
-    return mem_outbox_receivers(&mem->partitions[partition].outbox, *mem->round, sms);
+uint64_t mem_partition_mail(const struct mem *mem, uint32_t partition, uint64_t *sms) {
+    return mem_outbox_receivers(mem->partitions[partition].outbox, *mem->round, sms);
 }
 
 void mem_end_mail(struct mem *mem) {
@@ -393,11 +417,12 @@ void mem_end_mail(struct mem *mem) {
     mem->last_round = *mem->round;
     for (uint64_t round = mem->last_round - 1; round <= mem->last_round;
          round++) /* not yet collected, then not yet exchanged */
-        for (uint32_t i = 0; i < mem->n_sms; i++)
-            for (uint32_t j = 0; j < mem->n_partitions; j++) {
-                mem_outbox_collect(&mem->partitions[j].outbox, round, i, &mem->sms[i].events);
-                mem_outbox_collect(&mem->sms[i].outbox, round, j, &mem->partitions[j].events);
-            }
+        for (uint32_t k = 0; k < mem->n_threads; k++) {
+            for (uint32_t i = 0; i < mem->n_sms; i++)
+                mem_outbox_collect(&mem->to_sms[k], round, i, &mem->sms[i].events);
+            for (uint32_t i = 0; i < mem->n_partitions; i++)
+                mem_outbox_collect(&mem->to_partitions[k], round, i, &mem->partitions[i].events);
+        }
     mem->last_round += 2; /* so that they are not collected again */
 }
 

@@ -142,15 +142,20 @@ void mem_prefetch_access(const struct mem *mem, uint32_t sm, uint64_t address);
 /* After mem_use_mail() several host threads may advance parts and make the accesses of their SMs at once. Packets then
  * wait as mail. *round is the caller's, up to mem_end_mail(): the number of the round, beside other data that all
  * threads read in a round. One thread calls mem_exchange() between two rounds. In a round, call collect() first for
- * each part that is advanced, once. The mail functions report which receivers a part has sent to: they add the
- * receivers to a set, a bit for each, and return the cycle of the earliest packet. All receivers must collect in the
- * next round. mem_end_mail() delivers the remaining packets and ends the use of mail. */
-void mem_use_mail(struct mem *mem, uint64_t *round);
+ * each part that is advanced, once, and send_from() with the number of the thread that advances it, below n_threads.
+ * prefetch_mail() makes collect() faster. The mail functions report which receivers the part's thread has sent to: they
+ * add the receivers to a set, a bit for each, and return the cycle of the earliest packet. All receivers must collect
+ * in the next round. mem_end_mail() delivers the remaining packets and ends the use of mail. */
+void mem_use_mail(struct mem *mem, uint32_t n_threads, uint64_t *round);
 void mem_exchange(struct mem *mem);
+void mem_sm_send_from(struct mem *mem, uint32_t sm, uint32_t thread);
+void mem_partition_send_from(struct mem *mem, uint32_t partition, uint32_t thread);
+void mem_sm_prefetch_mail(const struct mem *mem, uint32_t sm);
+void mem_partition_prefetch_mail(const struct mem *mem, uint32_t partition);
 void mem_sm_collect(struct mem *mem, uint32_t sm);
 void mem_partition_collect(struct mem *mem, uint32_t partition);
-uint64_t mem_sm_mail(struct mem *mem, uint32_t sm, uint64_t *partitions);
-uint64_t mem_partition_mail(struct mem *mem, uint32_t partition, uint64_t *sms);
+uint64_t mem_sm_mail(const struct mem *mem, uint32_t sm, uint64_t *partitions);
+uint64_t mem_partition_mail(const struct mem *mem, uint32_t partition, uint64_t *sms);
 void mem_end_mail(struct mem *mem);
 
 /* Between kernels: empties the texture caches and the L1s that are not coherent, and writes dirty lines back. The
