@@ -28,7 +28,14 @@ enum isa_unit {
 };
 
 /* The latency of a result, one of the machine's. */
-enum isa_latency { ISA_LATENCY_ALU, ISA_LATENCY_FP32, ISA_LATENCY_FP64, ISA_LATENCY_SFU, ISA_LATENCY_SHARED };
+enum isa_latency {
+    ISA_LATENCY_ALU,
+    ISA_LATENCY_FP16,
+    ISA_LATENCY_FP32,
+    ISA_LATENCY_FP64,
+    ISA_LATENCY_SFU,
+    ISA_LATENCY_SHARED
+};
 
 /* What a lane does, for statistics. */
 enum isa_work { ISA_WORK_INTEGER, ISA_WORK_FLOAT, ISA_WORK_SPECIAL };

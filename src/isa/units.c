@@ -21,6 +21,14 @@ static bool is_transcendental(enum ptx_opcode opcode) {
     }
 }
 
+/* Returns whether the instruction computes with numbers of 16 bits, alone or in pairs. */
+static bool is_half(const struct ptx_instruction *insn) {
+    enum ptx_type type = isa_type(insn);
+    bool is_pair = type == PTX_F16X2 || type == PTX_BF16X2;
+    return insn->opcode != PTX_OP_CVT && insn->opcode != PTX_OP_MOV &&
+           (is_pair || (ptx_type_kind(type) == PTX_KIND_F && ptx_type_bits(type) == 16));
+}
+
 /* PTX is not machine code: a division or an IEEE square root stands for a sequence. */
 static bool is_sequence(const struct ptx_instruction *insn) {
     bool is_approximate = ptx_has(insn, PTX_MOD_APPROX) || ptx_has(insn, PTX_MOD_FULL);
@@ -85,7 +93,10 @@ static void choose_unit(const struct isa_target *target, const struct ptx_instru
     if (is_double && !is_move)
         isa_use(insn, ISA_UNIT_FP64, ISA_LATENCY_FP64);
     else
-        isa_use(insn, ISA_UNIT_ALU, isa_is_float(source) ? ISA_LATENCY_FP32 : ISA_LATENCY_ALU);
+        isa_use(insn, ISA_UNIT_ALU,
+                !isa_is_float(source) ? ISA_LATENCY_ALU
+                : is_half(source)     ? ISA_LATENCY_FP16
+                                      : ISA_LATENCY_FP32);
     if (!target->compiler || !isa_saturates(source)) /* otherwise a sum with zero */
         target->choose_unit(source, insn);
     choose_for_contents(source, insn);

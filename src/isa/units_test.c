@@ -23,6 +23,15 @@ static void rounded_roots_and_divisions_have_a_slow_path(void **state) {
     fixture_free(&f);
 }
 
+static void half_precision_has_its_own_latency(void **state) {
+    (void)state;
+    struct fixture f = choose("fma.rn.f16x2 %r1, %r2, %r3, %r1;\nadd.rn.f32 %f1, %f1, %f2;\nadd.u32 %r1, %r1, %r2;\n");
+    static const enum isa_latency latencies[] = {ISA_LATENCY_FP16, ISA_LATENCY_FP32, ISA_LATENCY_ALU};
+    for (unsigned k = 0; k < 3; k++)
+        assert_int_equal(fixture_at(&f, k)->latency, latencies[k]);
+    fixture_free(&f);
+}
+
 static void special_functions_and_double_precision_have_their_units(void **state) {
     (void)state;
     struct fixture f = choose("ex2.approx.f32 %f1, %f2;\ndiv.s32 %r2, %r1, %r0;\nsqrt.rn.f32 %f3, %f1;\n"
@@ -113,6 +122,7 @@ static void fences_for_the_device_are_marked(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rounded_roots_and_divisions_have_a_slow_path),
+        cmocka_unit_test(half_precision_has_its_own_latency),
         cmocka_unit_test(special_functions_and_double_precision_have_their_units),
         cmocka_unit_test(long_products_take_two_passes),
         cmocka_unit_test(sums_execute_where_their_contents_do),

@@ -332,6 +332,20 @@ static void a_sleep_takes_a_power_of_two_of_nanoseconds(void **state) {
     assert_int_equal(fixture_cycles(machine, "mov.u32 %r1, 64;\nnanosleep.u32 %r1;\nret;", 32), none + 9 + 128);
 }
 
+/* The lanes are busy with a long product for two cycles, so the next instruction of any warp waits that long anyway. */
+static void long_products_take_longer_and_hold_the_scheduler(void **state) {
+    (void)state;
+#define LONG(latency, issue)                                                                                           \
+    ((const char *const[]){"lowering.target=sm_90", "sm.long_product_cycles=" latency,                                 \
+                           "sm.long_product_issue_cycles=" issue, NULL})
+#define PRODUCT(kind, next) "mov.u32 %r1, %laneid;\n" kind ".u32 %r2, %r1, %r1;\n" next "ret;"
+    static const char chain[] = PRODUCT("mul.hi", "add.u32 %r3, %r2, 1;\n"), alone[] = PRODUCT("mul.hi", "");
+    static const char low[] = PRODUCT("mul.lo", "add.u32 %r3, %r2, %r1;\n");
+    assert_int_equal(fixture_cycles(LONG("30", "1"), chain, 32), fixture_cycles(LONG("12", "1"), chain, 32) + 18);
+    assert_int_equal(fixture_cycles(LONG("12", "4"), alone, 32), fixture_cycles(LONG("12", "1"), alone, 32) + 2);
+    assert_int_equal(fixture_cycles(LONG("30", "4"), low, 32), fixture_cycles(LONG("12", "1"), low, 32));
+}
+
 /* Words 0 to 7 are eight values, words 0 one. */
 static void match_any_finds_one_value_after_the_other(void **state) {
     (void)state;
@@ -369,6 +383,7 @@ int main(void) {
         cmocka_unit_test(threads_that_divide_zero_call_a_function),
         cmocka_unit_test(threads_that_retry_an_atomic_become_fewer),
         cmocka_unit_test(a_sleep_takes_a_power_of_two_of_nanoseconds),
+        cmocka_unit_test(long_products_take_longer_and_hold_the_scheduler),
         cmocka_unit_test(match_any_finds_one_value_after_the_other),
         cmocka_unit_test(blocks_wait_for_room),
         cmocka_unit_test(registers_are_no_limit_where_there_are_as_many_as_needed),

@@ -62,6 +62,8 @@ static uint32_t latency_of(const struct config_machine *machine, enum isa_latenc
     switch (latency) {
     case ISA_LATENCY_ALU:
         break;
+    case ISA_LATENCY_FP16:
+        return machine->sm.fp16_cycles ? machine->sm.fp16_cycles : machine->sm.fp32_cycles;
     case ISA_LATENCY_FP32:
         return machine->sm.fp32_cycles;
     case ISA_LATENCY_FP64:
@@ -80,6 +82,12 @@ static void use_unit(const struct config_machine *machine, const struct isa_insn
     timing->latency_cycles = (uint16_t)latency_of(machine, lowered->latency);
 }
 
+/* Products are in the lanes for single precision, and long ones pass through them twice. */
+static bool is_long_product(const struct isa_insn *lowered) {
+    return lowered->unit == ISA_UNIT_ALU && lowered->lanes == ISA_UNIT_MULTIPLY && lowered->passes == 2 &&
+           lowered->parts && !lowered->is_sequence;
+}
+
 /* The instructions of a sequence depend on each other. */
 static void cost_of_arithmetic(const struct config_machine *machine, const struct isa_insn *lowered,
                                struct sm_timing *timing) {
@@ -94,6 +102,9 @@ static void cost_of_arithmetic(const struct config_machine *machine, const struc
     unsigned latency =
         lowered->is_sequence ? timing->latency_cycles * lowered->passes : timing->latency_cycles + lowered->passes - 1u;
     timing->latency_cycles = (uint16_t)(latency + more * (n <= FEW ? PER_PAIR : machine->sm.alu_cycles));
+    timing->is_long_product = is_long_product(lowered);
+    if (timing->is_long_product && n == 1 && machine->sm.long_product_cycles)
+        timing->latency_cycles = (uint16_t)machine->sm.long_product_cycles;
     if (!(lowered->is_sequence && has_every_lane_one))
         timing->occupancy_cycles = (uint16_t)(timing->occupancy_cycles * lowered->passes);
     if (!lowered->parts) /* a part of another one */
@@ -149,6 +160,13 @@ static bool passes_l1(const struct exec_insn *insn, const struct ptx_instruction
     bool is_ordered = ptx_has(source, PTX_MOD_RELAXED) || ptx_has(source, PTX_MOD_ACQUIRE);
     return insn->opcode == PTX_OP_LD &&
            (ptx_has(source, PTX_MOD_CV) || ptx_has(source, PTX_MOD_VOLATILE) || (is_ordered && is_wide));
+}
+
+/* Returns whether a machine instruction names the constant itself, so that no load comes before it: constant_operand_*,
+ * constant_fixed. */
+static bool is_constant_operand(const struct config_machine *machine, const struct ptx_instruction *source) {
+    return machine->lowering.target && source && source->opcode == PTX_OP_LD && source->space == PTX_SPACE_CONST &&
+           source->operand[1].kind == PTX_OPERAND_ADDRESS && source->operand[1].register_id == PTX_NO_INDEX;
 }
 
 static void cost_of_access(const struct config_machine *machine, const struct exec_insn *insn,
@@ -325,6 +343,8 @@ static void cost(const struct config_machine *machine, const struct exec_insn *i
     }
     if (lowered->is_exception)
         use_unit(machine, lowered, timing);
+    if (timing->access == SM_ACCESS_CONSTANT && is_constant_operand(machine, source))
+        timing->latency_cycles = 1;
     timing->latency_cycles = (uint16_t)(timing->latency_cycles + prefix_cycles(machine, insn));
     if (timing->latency_cycles) /* not a part of another one */
         timing->latency_cycles = (uint16_t)(timing->latency_cycles + bank_conflicts(machine, insn));
