@@ -4,7 +4,7 @@
 
 #include "divergence/parts/threads.h"
 #include "exec/memory/stores.h"
-#include "sm/internal.h"
+#include "sm/prepare.h"
 
 /* Wakes a slot that slept until this cycle. */
 static void wake_slot(struct sm *sm, uint32_t s, uint64_t cycle) {
@@ -159,6 +159,8 @@ static inline bool issue_from(struct sm *sm, uint32_t scheduler, enum sm_freedom
         turn->is_over = true;
         sm_issue(sm, scheduler, (uint32_t)picked, cycle);
         turn->has_issued = true;
+        if (sm->prefetches && sm->is_plain) /* otherwise sm_prepare() has done so */
+            sm_prefetch_next(sm, (uint32_t)picked);
     } while (!turn->is_over && !sm_has_fault(sm));
     return true;
 }

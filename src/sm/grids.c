@@ -74,6 +74,7 @@ void sm_share_grid(struct sm *sm) {
     if (!grids->grid)
         grids->grid = base_allocate(SM_MOST_GRIDS, sizeof *grids->grid);
     sm->has_several_grids = true;
+    sm->is_plain = false;
     grids->current = 0;
     grids->in_use = (struct config_use){0};
     set_up(sm, 0, sm->grid, sm->program);

@@ -51,7 +51,8 @@ struct sm {
     bool prefetches;     /* needs_prefetch, and it has not been running ahead of the others */
     /* checks: for tests. is_watched: checks, an observer, or the grid records the execution of its threads or lines. */
     bool checks, is_watched;
-    bool is_separate;       /* it may run ahead of the others: sm.c */
+    bool is_separate; /* it may run ahead of the others: sm.c */
+    bool is_plain;    /* in this grid it has none of the parts that few machines, models and observers need: sm.c */
     bool has_several_grids; /* the launch shares the SM with others, or may: grids.h */
     enum config_pipeline pipeline;
     enum sm_issues issues;
@@ -187,6 +188,9 @@ static inline struct sm_hot *sm_hot_at(struct sm *sm, uint32_t pc) {
     return &sm->hot[pc];
 }
 
+/* prefetch.c: sm_prefetch_group() for the next instruction of the slot's group, if it has one. */
+void sm_prefetch_next(const struct sm *sm, uint32_t s);
+
 /* cluster.c: clusters of several blocks. */
 /* Returns whether the group's next instruction may be seen by other blocks of its cluster, or may see them. */
 bool sm_cluster_is_seen(const struct sm *sm, const struct divergence_group *group);
@@ -212,7 +216,6 @@ uint32_t sm_fragment_passes(const struct sm *sm, uint32_t pc, bool is_shared);
 /* prepare.c */
 /* Finds the group's next instruction and the cycle from which it may issue, after `cycle`. */
 void sm_prepare(struct sm *sm, uint32_t slot, uint64_t cycle);
-void sm_sleep_until(struct sm *sm, uint32_t slot, uint64_t cycle, uint64_t wake);
 /* issue.c */
 void sm_issue(struct sm *sm, uint32_t scheduler, uint32_t slot, uint64_t cycle);
 /* Parts of sm_issue() that joint_issue.c combines. Each returns the number of lanes that executed. */

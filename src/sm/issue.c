@@ -3,7 +3,7 @@
  * bundle by bundle. Models that issue several groups or instructions in one cycle go through joint_issue.c. */
 #include "divergence/parts/threads.h"
 #include "isa/isa.h"
-#include "sm/internal.h"
+#include "sm/prepare.h"
 
 void sm_count_issue(struct sm *sm, uint32_t lanes) {
     sm->counters.warp_instructions++;
@@ -19,23 +19,25 @@ static void set_fault(struct sm *sm, const struct divergence_bundle *bundle) {
 }
 
 /* Occupies the bundle's unit and sets the cycle in which its results are ready. */
-static inline void reserve(struct sm *sm, uint32_t scheduler, struct sm_slot *slot, const struct sm_timing *timing,
-                           uint32_t mask, uint64_t cycle) {
+static inline __attribute__((always_inline)) void reserve(struct sm *sm, uint32_t scheduler, struct sm_slot *slot,
+                                                          const struct sm_timing *timing, uint32_t mask, uint64_t cycle,
+                                                          bool is_plain) {
     uint64_t fetched = cycle + (timing->is_control ? sm->cycles_to_next_after_control : sm->cycles_to_next);
     /* The last of overlapping bundles counts only after a conditional branch (Narasiman 2014, 4.2.2). */
     if (!slot->is_continued || (timing->is_control && !timing->is_jump) || !slot->group->overlaps)
         slot->fetch_ready = fetched;
-    sm_units_occupy(&sm->units, timing->unit, scheduler, cycle + sm_occupancy_cycles(sm, timing, mask));
+    uint32_t occupancy = is_plain ? timing->occupancy_cycles : sm_occupancy_cycles(sm, timing, mask);
+    sm_units_occupy(&sm->units, timing->unit, scheduler, cycle + occupancy);
     uint64_t result = cycle + timing->latency_cycles;
     if (result > slot->result_ready)
         slot->result_ready = result;
-    if (sm->lanes.ready) {
+    if (!is_plain && sm->lanes.ready) {
         slot->fetch_ready = cycle + 1;
         sm_lanes_set_fetch(sm, (uint32_t)slot->group->slot, mask, fetched);
         sm_lanes_set_results(sm, (uint32_t)slot->group->slot, timing, mask, result);
         return;
     }
-    if (sm->boards.board) {
+    if (!is_plain && sm->boards.board) {
         sm_boards_set_results(sm, (uint32_t)slot->group->slot, timing, mask, result);
         return;
     }
@@ -269,7 +271,7 @@ static void execute_bundle(struct sm *sm, uint32_t scheduler, uint32_t s, const 
     if (sm->is_watched)
         sm_watch_bundle(sm, s, bundle);
     sm->lanes_at[bundle->pc] += sm_lanes_in(bundle->mask);
-    reserve(sm, scheduler, &sm->slots.slot[s], &sm->program->timing[bundle->pc], bundle->ready, cycle);
+    reserve(sm, scheduler, &sm->slots.slot[s], &sm->program->timing[bundle->pc], bundle->ready, cycle, false);
     if (!bundle->mask || insn->kind >= sm->first_model_kind)
         return;
     execute(&sm->cx, bundle->row, insn, bundle->mask);
@@ -322,16 +324,17 @@ static inline uint32_t guard(struct exec_context *cx, const struct divergence_gr
 /* Issues a group that names its threads: lanes of its row or, without one, of group->threads. Returns the number of
  * lanes that execute. */
 static inline __attribute__((always_inline)) uint32_t issue_own(struct sm *sm, uint32_t scheduler, uint32_t s,
-                                                                struct exec_row *row, uint64_t cycle) {
+                                                                struct exec_row *row, uint64_t cycle, bool is_plain) {
     struct sm_slot *slot = &sm->slots.slot[s];
     struct divergence_group *group = slot->group;
     uint32_t pc = group->pc;
     const struct exec_insn *insn = &sm->program->exec->code[pc];
     const struct sm_timing *timing = &sm->program->timing[pc];
     uint32_t mask = guard(&sm->cx, group, row, insn);
-    uint32_t lanes = sm_lanes_in(mask);
+    uint32_t lanes = mask == group->mask && is_plain ? sm->schedulers.slot[s].active_lanes : sm_lanes_in(mask);
+    bool is_watched = !is_plain && sm->is_watched;
     sm->lanes_at[pc] += lanes;
-    reserve(sm, scheduler, slot, timing, mask, cycle);
+    reserve(sm, scheduler, slot, timing, mask, cycle, is_plain);
     if (sm->issues != SM_ISSUES_PTX)
         issue_machine_instructions(sm, scheduler, slot, timing, cycle);
     if (timing->has_slow_path && row) {
@@ -340,15 +343,15 @@ static inline __attribute__((always_inline)) uint32_t issue_own(struct sm *sm, u
         else
             take_slow_path(sm, scheduler, slot, row, insn, mask, cycle);
     }
-    if (sm->boards.board)
+    if (!is_plain && sm->boards.board)
         sm_boards_set_fetch(sm, s, slot->fetch_ready);
     group->passed += timing->is_reconvergence;
-    if (insn->kind == EXEC_KIND_LANES && !sm->is_watched) {
+    if (insn->kind == EXEC_KIND_LANES && !is_watched) {
         if (mask)
             execute(&sm->cx, row, insn, mask);
     } else {
         struct divergence_bundle bundle = {.pc = pc, .mask = mask, .row = row};
-        if (sm->is_watched)
+        if (is_watched)
             sm_watch_bundle(sm, s, &bundle);
         if (insn->kind >= sm->first_model_kind) {
             uint32_t before = group->mask;
@@ -414,18 +417,18 @@ static inline bool may_fold(const struct sm *sm, const struct divergence_group *
 }
 
 uint32_t sm_issue_row(struct sm *sm, uint32_t scheduler, uint32_t s, uint64_t cycle) {
-    return issue_own(sm, scheduler, s, sm->slots.slot[s].group->row, cycle);
+    return issue_own(sm, scheduler, s, sm->slots.slot[s].group->row, cycle, false);
 }
 
 static __attribute__((noinline)) uint32_t issue_threads(struct sm *sm, uint32_t scheduler, uint32_t s, uint64_t cycle) {
-    return issue_own(sm, scheduler, s, NULL, cycle);
+    return issue_own(sm, scheduler, s, NULL, cycle, false);
 }
 
 static inline __attribute__((always_inline)) uint32_t issue_picked(struct sm *sm, uint32_t scheduler, uint32_t s,
                                                                    uint64_t cycle) {
     struct sm_slot *slot = &sm->slots.slot[s];
     bool is_first = !slot->is_continued, is_last = true;
-    uint32_t lanes = divergence_is_in_row(slot->group) ? issue_own(sm, scheduler, s, slot->group->row, cycle)
+    uint32_t lanes = divergence_is_in_row(slot->group) ? issue_own(sm, scheduler, s, slot->group->row, cycle, false)
                      : slot->group->threads            ? issue_threads(sm, scheduler, s, cycle)
                                                        : sm_issue_bundles(sm, scheduler, s, ~0u, &is_last, cycle);
     if (sm_has_fault(sm))
@@ -448,10 +451,32 @@ uint32_t sm_issue_picked(struct sm *sm, uint32_t scheduler, uint32_t s, uint64_t
     return issue_picked(sm, scheduler, s, cycle);
 }
 
-void sm_issue(struct sm *sm, uint32_t scheduler, uint32_t s, uint64_t cycle) {
-    sm->cx.time = cycle;
+static __attribute__((noinline)) void issue_any(struct sm *sm, uint32_t scheduler, uint32_t s, uint64_t cycle) {
     if (sm->divergence->joint)
         sm_issue_jointly(sm, scheduler, s, cycle);
     else
         sm_count_issue(sm, issue_picked(sm, scheduler, s, cycle));
+}
+
+/* What issue_any() does for a group in a row of a plain SM. Such a group issues an instruction at once. */
+static __attribute__((noinline)) void issue_plainly(struct sm *sm, uint32_t scheduler, uint32_t s, uint64_t cycle) {
+    const struct divergence_group *group = sm->slots.slot[s].group;
+    const struct exec_row *row = group->row;
+    uint32_t mask = group->mask;
+    sm_count_issue(sm, issue_own(sm, scheduler, s, group->row, cycle, true));
+    if (sm_has_fault(sm))
+        return;
+    sm_schedulers_issued(&sm->schedulers, scheduler, s, cycle);
+    group = sm->slots.slot[s].group;
+    if (may_fold(sm, group))
+        issue_folded(sm, s);
+    sm_prepare_next(sm, s, group->mask != mask || group->row != row, cycle);
+}
+
+void sm_issue(struct sm *sm, uint32_t scheduler, uint32_t s, uint64_t cycle) {
+    sm->cx.time = cycle;
+    if (sm->is_plain && divergence_is_in_row(sm->slots.slot[s].group))
+        issue_plainly(sm, scheduler, s, cycle);
+    else
+        issue_any(sm, scheduler, s, cycle);
 }

@@ -29,6 +29,13 @@ void sm_prefetch_slots(const struct sm *sm) {
               sm->schedulers.policy.state_bytes < POLICY_BYTES ? sm->schedulers.policy.state_bytes : POLICY_BYTES);
 }
 
+void sm_prefetch_next(const struct sm *sm, uint32_t s) {
+    const struct sm_slot *slot = &sm->slots.slot[s];
+    if (slot->group && slot->group->status == DIVERGENCE_RUNS)
+        sm_prefetch_group(sm, slot, slot->group->pc);
+    __asm__ volatile(""); /* otherwise compilers drop calls of a function that only prefetches */
+}
+
 void sm_prefetch_groups(const struct sm *sm) {
     if (sm_slots_n_awake(&sm->slots) < WORTH_IT)
         return;

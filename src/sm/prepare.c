@@ -6,35 +6,7 @@
  * pipeline and all its accesses have ended (Narasiman). scoreboard: when fetch, registers and unit allow it.
  * switch-on-access: every result is ready in the next cycle except results from memory, for which the group waits (Meng
  * 2010, 3.3: when the group accesses the cache, by a load or a store; in 5.1 both diverge). */
-#include <assert.h>
-
-#include "sm/internal.h"
-
-void sm_sleep_until(struct sm *sm, uint32_t s, uint64_t cycle, uint64_t wake) {
-    assert(wake > sm->last_cycle); /* otherwise it would sleep until the wheel
-                                      comes round */
-    sm->slots.slot[s].wake = wake;
-    sm_wheel_add(&sm->wheel, s, cycle, wake);
-}
-
-/* Tells the schedulers and units about the slot's next instruction. */
-static void classify(struct sm *sm, uint32_t s, uint32_t pc) {
-    struct sm_slot *slot = &sm->slots.slot[s];
-    const struct divergence_group *group = slot->group;
-    struct sched_slot *view = &sm->schedulers.slot[s];
-    const struct sm_timing *timing = &sm->program->timing[pc];
-    view->pc = pc;
-    if (slot->traits != timing->traits) {
-        slot->traits = timing->traits;
-        sm_units_move(&sm->units, s, slot->unit, timing->unit);
-        slot->unit = timing->unit;
-        sched_put(&sm->schedulers.next_long, s, timing->is_long);
-        sched_put(&sm->schedulers.next_load, s, timing->is_long && timing->is_load);
-        sched_put(&sm->slots.next_visible, s, timing->is_visible_to_others);
-    }
-    view->active_lanes = group->row ? sm_lanes_in(group->mask) : group->n_threads;
-    view->passed = group->passed;
-}
+#include "sm/prepare.h"
 
 /* A group that itself holds back threads in flight (lwm with refetch=first) issues branches with the other threads,
  * like any instruction (Narasiman 2014, 4.2.2). Returns, exits and barriers change the group or the block, so they
@@ -86,13 +58,7 @@ static void wait_for_operands(struct sm *sm, uint32_t s, uint64_t lanes, uint64_
         sm_schedulers_stall(&sm->schedulers, s, cycle, true, timing->is_fence);
         return;
     }
-    uint64_t wake = operands > fetched ? operands : fetched;
-    if (wake <= cycle)
-        wake = cycle + 1;
-    if (wake > cycle + 1)
-        sm_schedulers_stall(&sm->schedulers, s, cycle, false, false);
-    sm_slots_set_state(&sm->slots, s, operands > fetched ? SM_SLOT_DEPENDENCY : SM_SLOT_FETCH);
-    sm_sleep_until(sm, s, cycle, wake);
+    sm_wait_until(sm, s, operands, fetched, cycle);
 }
 
 static void wait_for_others(struct sm *sm, uint32_t s, uint64_t cycle) {
@@ -148,7 +114,7 @@ void sm_prepare(struct sm *sm, uint32_t s, uint64_t cycle) {
     }
     uint32_t pc = sm->slots.slot[s].group->pc;
     uint64_t lanes = sm->lanes.ready ? sm_lanes_earliest(sm, s, cycle + 1, &pc) : 0;
-    classify(sm, s, pc);
+    sm_classify(sm, s, pc, true);
     if (sm->prefetches)
         sm_prefetch_group(sm, &sm->slots.slot[s], pc);
     if (sm_fetch_has_line(&sm->fetch, &sm->slots.slot[s]) || sm_fetch_line(sm, s, cycle))

@@ -21,6 +21,13 @@ static bool is_separate(const struct sm *sm) {
     return !sm->divergence->chip && !divergence_mixes_pcs(sm->divergence) && !fetches_meet_answers && !sees_dram;
 }
 
+/* Returns whether groups wait for their registers and issue one instruction after the other, and nothing watches
+ * them. */
+static bool is_plain(const struct sm *sm) {
+    return sm_has_scoreboard(sm) && !sm->lanes.ready && !sm->boards.board && !sm->divergence->joint && !sm->wide &&
+           !sm->follower && !sm->is_watched;
+}
+
 struct sm *sm_new(const struct sm_setup *setup) {
     const struct config_machine *machine = setup->machine;
     struct sm *sm = base_allocate_aligned(sizeof *sm);
@@ -123,6 +130,7 @@ void sm_begin_grid(struct sm *sm, const struct exec_grid *grid, const struct sm_
     sm_schedulers_begin(&sm->schedulers);
     if (sm->wide)
         sm_wide_limit_blocks(sm, sm->last_cycle);
+    sm->is_plain = is_plain(sm);
     if (sm->divergence->begin_grid)
         sm->divergence->begin_grid(sm->model);
 }

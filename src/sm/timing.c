@@ -400,6 +400,11 @@ static void set_traits(struct sm_timing *timing) {
                                timing->is_visible_to_others * VISIBLE);
 }
 
+static void set_awaits_others(struct sm_timing *timing) {
+    timing->awaits_others = timing->is_release || timing->is_fence || timing->is_barrier;
+    timing->awaits_others |= timing->n_registers > SM_OWN_REGISTERS;
+}
+
 /* Sends each instruction that two units can execute to the one with less work so far in the basic block. */
 static void balance_units(const struct exec_function *function, const struct isa_insn *lowered,
                           struct sm_timing *timing) {
@@ -443,6 +448,8 @@ struct sm_program *sm_program_new(const struct exec_program *exec, const struct 
         if (machine->sm.multiply_width)
             balance_units(function, lowered, program->timing);
         sm_wait_for_readers(function, &machine->sm, program->timing);
+        for (uint32_t pc = function->first_pc; pc < function->first_pc + function->n_insns; pc++)
+            set_awaits_others(&program->timing[pc]);
         program->n_registers += function->ptx->n_registers;
         free(lowered);
     }

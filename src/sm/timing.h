@@ -79,6 +79,7 @@ struct sm_timing {
     uint8_t exit_cycles : 3;   /* a load: from the arrival of its data until arithmetic can use them */
     bool is_long_product : 1;  /* an integer product of two words, or its upper word */
     bool reads_memory : 1;     /* not by a plain load: it does not see stores that the SM keeps (stores.h) */
+    bool awaits_others : 1;    /* accesses of its group, or fences: it waits for more than its registers */
     uint8_t copies;            /* enum sm_copies_role */
     uint16_t parts;            /* machine instructions in parts of ISA_PARTS */
 };
