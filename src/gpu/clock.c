@@ -30,12 +30,12 @@
 void gpu_run_sm(struct gpu_run *run, uint32_t i, uint64_t end) {
     struct gpu_unit *unit = &run->timed->unit[i];
     for (;;) {
-        uint64_t answer = *unit->answer, cycle = answer < unit->wake ? answer : unit->wake;
+        uint64_t cycle = gpu_earlier(*unit->answer, unit->clock.wake);
         if (cycle >= end)
             return;
-        if (answer == cycle)
+        if (*unit->answer == cycle)
             mem_sm_advance(run->timed->mem, i, cycle);
-        if (unit->wake <= cycle && !gpu_tick(run, unit, i, SM_APART))
+        if (unit->clock.wake <= cycle && !gpu_tick(run, unit, i, SM_APART, gpu_earlier(*unit->answer, end)))
             return;
     }
 }
@@ -50,8 +50,9 @@ static void run_memory(struct gpu_run *run, uint32_t i, uint64_t end) {
 /* Ticks an SM in the cycles in which it is alone, ahead of the others, until it has had `most` ticks in this round. */
 static void run_ahead(struct gpu_run *run, uint32_t i, uint64_t most) {
     struct gpu_unit *unit = &run->timed->unit[i];
-    while (unit->n_ticks < most && unit->wake <= run->last_ahead && sm_is_alone(unit->sm, unit->wake))
-        if (!gpu_tick(run, unit, i, SM_AHEAD)) { /* the others must come there first */
+    unit->clock.most_ticks = most;
+    while (unit->clock.n_ticks < most && unit->clock.wake <= run->last_ahead && sm_is_alone(unit->sm, unit->clock.wake))
+        if (!gpu_tick(run, unit, i, SM_AHEAD, run->last_ahead + 1)) { /* the others must come there first */
             if (unit->stop == GPU_STOP_TURN)
                 unit->stop = GPU_STOP_NONE;
             return;
@@ -190,7 +191,7 @@ static void run_in_turn(struct gpu_round *round) {
         struct gpu_unit *unit = &run->timed->unit[i];
         if (gpu_due_of(unit) >= round->now->end)
             continue;
-        if (unit->stop == GPU_STOP_NONE && gpu_tick(run, unit, i, SM_TOGETHER))
+        if (unit->stop == GPU_STOP_NONE && gpu_tick(run, unit, i, SM_TOGETHER, round->now->end))
             run_ahead(run, i, UINT64_MAX);
         gpu_note_sm(round, unit, i, note);
     }

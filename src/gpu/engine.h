@@ -23,14 +23,13 @@ enum gpu_stop {
 
 /* The clock's data about an SM. Host threads run neighbouring SMs, so each has its own cache lines. */
 struct gpu_unit {
-    _Alignas(64) uint64_t wake; /* the next cycle that the SM wants */
-    const uint64_t *answer;     /* the next cycle that its part of the memory wants: mem_sm_clock() */
+    _Alignas(64) struct sm_clock clock; /* n_ticks: not counted yet */
+    const uint64_t *answer;             /* the next cycle that its part of the memory wants: mem_sm_clock() */
     struct sm *sm;
     uint64_t stop_cycle;
     enum gpu_stop stop;
     uint32_t n_ended;           /* blocks that have ended and are not counted yet */
     bool has_room;              /* its scheduler allows more blocks now */
-    uint64_t n_ticks;           /* not counted yet */
     struct exec_stores *stores; /* that other SMs do not see yet */
 };
 
@@ -100,16 +99,8 @@ struct gpu_run {
 };
 
 static inline void gpu_wake_by(struct gpu_unit *unit, uint64_t cycle) {
-    if (cycle < unit->wake)
-        unit->wake = cycle;
-}
-
-/* Sets the wake-up of an SM that was ticked in this cycle and next has work in cycle `next`. Wake-ups requested during
- * the tick count too, but no SM is ticked twice in a cycle. */
-static inline void gpu_wake_after(struct gpu_unit *unit, uint64_t cycle, uint64_t next) {
-    if (unit->wake <= cycle)
-        unit->wake = cycle + 1;
-    gpu_wake_by(unit, next);
+    if (cycle < unit->clock.wake)
+        unit->clock.wake = cycle;
 }
 
 /* timed.c */

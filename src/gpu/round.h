@@ -92,7 +92,7 @@ static inline bool gpu_has_mail(const struct gpu_round *round) { return round->n
 
 /* Returns the next cycle in which the SM needs attention: its tick, or the end of the one in which it stopped. */
 static inline uint64_t gpu_due_of(const struct gpu_unit *unit) {
-    return unit->stop == GPU_STOP_NONE ? unit->wake : unit->stop_cycle;
+    return unit->stop == GPU_STOP_NONE ? unit->clock.wake : unit->stop_cycle;
 }
 
 static inline uint64_t gpu_next_of(const struct gpu_unit *unit) { return gpu_earlier(gpu_due_of(unit), *unit->answer); }
@@ -108,20 +108,18 @@ static inline void gpu_stop_sm(struct gpu_unit *unit, enum gpu_stop why, uint64_
     unit->stop_cycle = cycle;
 }
 
-/* Ticks an SM in the cycle for which it asked. Returns false if it stops. */
-static inline bool gpu_tick(struct gpu_run *run, struct gpu_unit *unit, uint32_t i, enum sm_freedom freedom) {
-    uint64_t cycle = unit->wake, next = SM_NEVER;
-    unit->wake = SM_NEVER;
-    enum sm_outcome outcome = sm_tick(unit->sm, freedom, cycle, &next);
+/* Runs an SM from the cycle for which it asked, up to the one before `end`. Returns false if it stops. */
+static inline bool gpu_tick(struct gpu_run *run, struct gpu_unit *unit, uint32_t i, enum sm_freedom freedom,
+                            uint64_t end) {
+    unit->clock.must_stop = run->is_watched;
+    enum sm_outcome outcome = sm_run(unit->sm, freedom, end, &unit->clock);
     if (outcome == SM_WAITS) {
-        unit->wake = cycle;
-        gpu_stop_sm(unit, GPU_STOP_TURN, cycle);
+        gpu_stop_sm(unit, GPU_STOP_TURN, unit->clock.wake);
         return false;
     }
-    unit->n_ticks++;
-    gpu_wake_after(unit, cycle, next);
     if (outcome == SM_TICKED && !unit->n_ended && !unit->has_room && !run->is_watched)
         return true;
+    uint64_t cycle = sm_last_cycle(unit->sm);
     if (outcome == SM_FAULTED || !gpu_watch(run, i, cycle))
         gpu_stop_sm(unit, GPU_STOP_FAULT, cycle);
     else if (unit->n_ended || unit->has_room)
@@ -133,8 +131,8 @@ static inline bool gpu_tick(struct gpu_run *run, struct gpu_unit *unit, uint32_t
  * turn; until then its next cycle is not known. */
 static inline void gpu_note_sm(const struct gpu_round *round, struct gpu_unit *unit, uint32_t i,
                                struct gpu_note *note) {
-    note->n_ticks += unit->n_ticks;
-    unit->n_ticks = 0;
+    note->n_ticks += unit->clock.n_ticks;
+    unit->clock.n_ticks = 0;
     if (exec_stores_are_pending(unit->stores))
         gpu_note_put(round, note, GPU_HAS_STORES, i);
     bool has_turn = unit->stop != GPU_STOP_NONE && unit->stop_cycle < round->now->end;

@@ -40,6 +40,7 @@ static void line_filled(void *user, uint32_t sm, const struct mem_fill *fill, ui
 static void has_room(void *user, uint32_t sm) {
     struct gpu_timed *timed = user;
     timed->unit[sm].has_room = timed->run->next_block < timed->run->n_blocks;
+    timed->unit[sm].clock.must_stop |= timed->unit[sm].has_room;
 }
 
 static bool pull_block(void *user, uint32_t sm, uint64_t cycle);
@@ -109,7 +110,7 @@ static void build(struct gpu_timed *timed) {
         .checks = timed->checks,
     };
     for (; setup.index < machine->sm.count; setup.index++) {
-        timed->unit[setup.index].wake = SM_NEVER;
+        timed->unit[setup.index].clock.wake = SM_NEVER;
         timed->unit[setup.index].sm = timed->sm[setup.index] = sm_new(&setup);
         timed->unit[setup.index].answer = mem_sm_clock(timed->mem, setup.index);
     }
@@ -262,7 +263,7 @@ static bool start_block(struct gpu_run *run, uint32_t i, uint64_t cycle) {
         return false;
     uint64_t start = gpu_start_of_block(&timed->machine.launch, &run->next_start, run->first_cycle, cycle);
     sm_start_block_at(timed->sm[i], (uint32_t)block, start, cycle);
-    timed->unit[i].wake = cycle + 1;
+    timed->unit[i].clock.wake = cycle + 1;
     return true;
 }
 
@@ -386,6 +387,7 @@ static void block_ended(void *user, uint32_t sm) {
         timed->run->last_cycle = timed->cycle;
     } else {
         timed->unit[sm].n_ended++;
+        timed->unit[sm].clock.must_stop = true;
     }
 }
 
@@ -557,7 +559,7 @@ static void end_grid(struct gpu_timed *timed) {
     for (uint32_t i = 0; i < timed->machine.sm.count; i++) {
         sm_observe_end(timed->sm[i], timed->cycle);
         sm_end_grid(timed->sm[i]);
-        timed->unit[i].wake = SM_NEVER;
+        timed->unit[i].clock.wake = SM_NEVER;
     }
 }
 

@@ -278,7 +278,7 @@ static void start_block(struct gpu_run *run, struct gpu_part *part, uint32_t i, 
     uint64_t start = gpu_start_of_block(&timed->machine.launch, &part->next_start, part->joined_cycle, cycle);
     sm_start_block_of(timed->sm[i], part->k, (uint32_t)part->next_block++, start, cycle);
     run->next_block++;
-    timed->unit[i].wake = cycle + 1;
+    timed->unit[i].clock.wake = cycle + 1;
 }
 
 void gpu_take_parts_turn(struct gpu_run *run, uint32_t i, uint64_t cycle) {
@@ -422,7 +422,7 @@ static void end(struct gpu_run *run, bool is_done) {
     }
     for (uint32_t i = 0; i < timed->machine.sm.count; i++) {
         sm_end_grid(timed->sm[i]);
-        timed->unit[i].wake = SM_NEVER;
+        timed->unit[i].clock.wake = SM_NEVER;
     }
     if (timed->trace)
         gpu_trace_end(timed->trace, timed->cycle);

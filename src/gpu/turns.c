@@ -92,7 +92,7 @@ static bool take_turn(struct gpu_round *round, uint32_t i) {
     if (unit->stop == GPU_STOP_TURN) {
         sm_keep_stores(unit->sm, NULL);
         unit->stop = GPU_STOP_NONE;
-        gpu_tick(run, unit, i, SM_TOGETHER);
+        gpu_tick(run, unit, i, SM_TOGETHER, cycle);
         sm_keep_stores(unit->sm, unit->stores);
     }
     run->timed->cycle = cycle;

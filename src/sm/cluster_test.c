@@ -14,8 +14,9 @@ static const char *const plain[] = {PLAIN, NULL};
 struct chip {
     struct config_machine machine;
     struct sm *sm[N_SMS];
-    uint64_t wake[N_SMS], ended[N_SMS]; /* ended: the cycle in which the SM's block ended */
-    uint32_t n_waits[N_SMS];            /* ticks that had to wait for the other SMs */
+    struct sm_clock clock[N_SMS];
+    uint64_t ended[N_SMS];   /* the cycle in which the SM's block ended */
+    uint32_t n_waits[N_SMS]; /* ticks that had to wait for the other SMs */
     uint32_t n_ended, n_clusters_ended;
     uint64_t cycle;
 };
@@ -34,7 +35,8 @@ static void memory_done(void *user, uint32_t sm, uint32_t token, uint64_t cycle)
 
 static void wake(void *user, uint32_t sm, uint64_t cycle) {
     struct chip *chip = user;
-    chip->wake[sm] = cycle < chip->wake[sm] ? cycle : chip->wake[sm];
+    struct sm_clock *clock = &chip->clock[sm];
+    clock->wake = cycle < clock->wake ? cycle : clock->wake;
 }
 
 static void block_ended(void *user, uint32_t sm) {
@@ -53,16 +55,14 @@ static void run_clock(struct chip *chip, struct mem *mem, const struct layout *l
         assert_true(chip->cycle < FOREVER);
         mem_advance(mem, chip->cycle);
         for (uint32_t i = 0; i < N_SMS; i++) {
-            uint64_t next = SM_NEVER;
-            if (chip->wake[i] > chip->cycle)
+            struct sm_clock *clock = &chip->clock[i];
+            if (clock->wake > chip->cycle)
                 continue;
-            chip->wake[i] = SM_NEVER;
-            enum sm_outcome outcome = sm_tick(chip->sm[i], layout->freedom, chip->cycle, &next);
+            enum sm_outcome outcome = sm_run(chip->sm[i], layout->freedom, chip->cycle, clock);
             chip->n_waits[i] += outcome == SM_WAITS;
             if (outcome == SM_WAITS)
-                outcome = sm_tick(chip->sm[i], SM_TOGETHER, chip->cycle, &next);
+                outcome = sm_run(chip->sm[i], SM_TOGETHER, chip->cycle, clock);
             assert_int_equal(outcome, SM_TICKED);
-            wake(chip, i, next);
         }
     }
 }
@@ -111,7 +111,7 @@ static struct chip run(const char *const *settings, const char *body, const stru
             .index = i,
             .checks = true};
         chip.sm[i] = sm_new(&setup);
-        chip.wake[i] = SM_NEVER;
+        chip.clock[i].wake = SM_NEVER;
         sm_begin_grid(chip.sm[i], &grid, timing);
     }
     struct exec_cluster cluster = {.n_blocks = layout->n_blocks};

@@ -7,7 +7,7 @@
 #include "sm/prepare.h"
 
 /* Wakes a slot that slept until this cycle. */
-static void wake_slot(struct sm *sm, uint32_t s, uint64_t cycle) {
+static __attribute__((noinline)) void wake_slot(struct sm *sm, uint32_t s, uint64_t cycle) {
     struct sm_slot *slot = &sm->slots.slot[s];
     if ((slot->state != SM_SLOT_DEPENDENCY && slot->state != SM_SLOT_FETCH) || slot->wake == SM_NEVER)
         return;               /* it now waits for something else */
@@ -32,22 +32,47 @@ static void wake_slot(struct sm *sm, uint32_t s, uint64_t cycle) {
     sm_schedulers_wake(&sm->schedulers, s, cycle);
 }
 
-/* Wakes those slots of a word of a set, from slot `first` on, that the I-cache has not refused. */
-static inline void wake_word(struct sm *sm, uint64_t left, uint32_t first, uint64_t cycle) {
-    for (; left; left &= left - 1) {
-        uint32_t s = first + (uint32_t)__builtin_ctzll(left);
-        if (!sched_has(&sm->fetch.refused, s))
-            wake_slot(sm, s, cycle);
+/* Makes slots of a word ready whose own state says so already. */
+static inline void make_ready(struct sm *sm, uint64_t slots, uint32_t word) {
+    if (!slots)
+        return;
+    sm->slots.quiet_until = 0;
+    sm->slots.ready.word[word] |= slots;
+    sm_schedulers_wake_word(&sm->schedulers, slots, word);
+}
+
+/* Wakes those slots of a word of a set that the I-cache has not refused. Most only become ready. Those do so together,
+ * up to the next of the others, whose model may look at them and change them. */
+static inline void wake_word(struct sm *sm, uint64_t woken, uint32_t word, uint64_t cycle) {
+    uint64_t ready = 0;
+    for (uint64_t left = woken; left; left &= left - 1) {
+        uint32_t bit = (uint32_t)__builtin_ctzll(left), s = word * 64 + bit;
+        struct sm_slot *slot = &sm->slots.slot[s];
+        bool sleeps = slot->state == SM_SLOT_DEPENDENCY || slot->state == SM_SLOT_FETCH;
+        if (!sleeps || slot->wake > cycle || slot->is_draining || sm->schedulers.sees_waits) {
+            make_ready(sm, ready, word);
+            ready = 0;
+            if (!sched_has(&sm->fetch.refused, s))
+                wake_slot(sm, s, cycle);
+            continue;
+        }
+        __builtin_prefetch(slot->group);
+        sm->slots.n_in_state[slot->state]--;
+        sm->slots.n_in_state[SM_SLOT_READY]++;
+        slot->state = SM_SLOT_READY;
+        ready |= UINT64_C(1) << bit;
     }
+    make_ready(sm, ready, word);
 }
 
 /* Wakes slots until none is due, because a woken group may place or wake others that issue in the same cycle. */
 static inline void wake_slots(struct sm *sm, uint64_t cycle) {
     while (sm_wheel_is_due(&sm->wheel, cycle)) {
         struct sched_set woken = sm_wheel_take(&sm->wheel, cycle);
-        uint64_t low = woken.word[0], high = woken.word[1];
-        wake_word(sm, low, 0, cycle);
-        wake_word(sm, high, 64, cycle);
+        if (woken.word[0])
+            wake_word(sm, woken.word[0], 0, cycle);
+        if (woken.word[1])
+            wake_word(sm, woken.word[1], 1, cycle);
     }
 }
 
@@ -144,36 +169,42 @@ static bool must_wait(const struct sm *sm, uint32_t s, enum sm_freedom freedom) 
 }
 
 /* Lets one scheduler issue an instruction, and before it any that become no machine instruction. Returns false at a
- * group that must wait. */
+ * group that must wait, and at a fault. */
 static inline bool issue_from(struct sm *sm, uint32_t scheduler, enum sm_freedom freedom, uint64_t cycle) {
     struct sm_turn *turn = &sm->turn;
+    int picked = turn->picked;
+    turn->picked = SM_NO_SLOT;
     do {
-        int picked = turn->picked == SM_NO_SLOT ? pick(sm, scheduler, cycle) : turn->picked;
-        turn->picked = picked;
+        if (picked == SM_NO_SLOT)
+            picked = pick(sm, scheduler, cycle);
         if (picked == SM_NO_SLOT)
             return true;
         sm_use_slot(sm, (uint32_t)picked);
-        if (freedom != SM_TOGETHER && must_wait(sm, (uint32_t)picked, freedom))
+        if (freedom != SM_TOGETHER && must_wait(sm, (uint32_t)picked, freedom)) {
+            turn->picked = picked;
             return false;
-        turn->picked = SM_NO_SLOT;
+        }
         turn->is_over = true;
         sm_issue(sm, scheduler, (uint32_t)picked, cycle);
         turn->has_issued = true;
         if (sm->prefetches && sm->is_plain) /* otherwise sm_prepare() has done so */
             sm_prefetch_next(sm, (uint32_t)picked);
-    } while (!turn->is_over && !sm_has_fault(sm));
+        picked = SM_NO_SLOT;
+        if (sm_has_fault(sm))
+            return false;
+    } while (!turn->is_over);
     return true;
 }
 
 /* Gives every scheduler its turn. Returns false at a group that must wait. When all SMs have reached this cycle, the
  * next call continues there. */
 static inline bool schedule(struct sm *sm, enum sm_freedom freedom, uint64_t cycle) {
-    if (!sm->slots.n_in_state[SM_SLOT_READY])
+    if (!sm->slots.n_in_state[SM_SLOT_READY] || sm_has_fault(sm))
         return true;
-    for (uint32_t k = sm->turn.scheduler; k < sm->schedulers.n && !sm_has_fault(sm); k++)
+    for (uint32_t k = sm->turn.scheduler, n = sm->schedulers.n; k < n; k++)
         if (!issue_from(sm, k, freedom, cycle)) {
             sm->turn.scheduler = k;
-            return false;
+            return sm_has_fault(sm);
         }
     return true;
 }
@@ -330,8 +361,7 @@ static bool tick_quietly(struct sm *sm, uint64_t cycle, uint64_t *next) {
     return true;
 }
 
-static __attribute__((noinline)) enum sm_outcome tick(struct sm *sm, enum sm_freedom freedom, uint64_t cycle,
-                                                      uint64_t *next) {
+static inline enum sm_outcome tick_fully(struct sm *sm, enum sm_freedom freedom, uint64_t cycle, uint64_t *next) {
     sm->prefetches = sm->needs_prefetch && freedom != SM_AHEAD;
     if (sm->turn.cycle != cycle) { /* otherwise an earlier call has run these stages */
         begin_cycle(sm, cycle);
@@ -349,15 +379,41 @@ static __attribute__((noinline)) enum sm_outcome tick(struct sm *sm, enum sm_fre
     return sm_has_fault(sm) ? SM_FAULTED : SM_TICKED;
 }
 
-enum sm_outcome sm_tick(struct sm *sm, enum sm_freedom freedom, uint64_t cycle, uint64_t *next) {
+static inline enum sm_outcome tick(struct sm *sm, enum sm_freedom freedom, uint64_t cycle, uint64_t *next) {
     assert(cycle > sm->last_cycle); /* otherwise a scheduler would issue twice in a cycle */
     bool is_quiet = cycle < sm->slots.quiet_until && sm->ldst.done == SM_NO_REQUEST && sm->turn.cycle != cycle;
-    return is_quiet && tick_quietly(sm, cycle, next) ? SM_TICKED : tick(sm, freedom, cycle, next);
+    return is_quiet && tick_quietly(sm, cycle, next) ? SM_TICKED : tick_fully(sm, freedom, cycle, next);
 }
 
 bool sm_is_alone(const struct sm *sm, uint64_t cycle) {
     return sm->blocks.n && !sm->fetch.n_in_flight && sm->ldst.n_free == sm->ldst.n_requests && sm->model_wake > cycle &&
            sm->turn.cycle != cycle && !sm_has_fault(sm) && sm->is_separate;
+}
+
+/* Returns whether the SM can go on by itself. */
+static inline bool goes_on(const struct sm *sm, enum sm_freedom freedom, uint64_t end, const struct sm_clock *clock) {
+    return clock->wake < end && !clock->must_stop &&
+           (freedom != SM_AHEAD || (clock->n_ticks < clock->most_ticks && sm_is_alone(sm, clock->wake)));
+}
+
+enum sm_outcome sm_run(struct sm *sm, enum sm_freedom freedom, uint64_t end, struct sm_clock *clock) {
+    do {
+        uint64_t cycle = clock->wake, next = SM_NEVER;
+        clock->wake = SM_NEVER;
+        enum sm_outcome outcome = tick(sm, freedom, cycle, &next);
+        if (outcome == SM_WAITS) {
+            clock->wake = cycle;
+            return SM_WAITS;
+        }
+        clock->n_ticks++;
+        if (clock->wake <= cycle) /* no SM is ticked twice in a cycle */
+            clock->wake = cycle + 1;
+        if (next < clock->wake)
+            clock->wake = next;
+        if (outcome == SM_FAULTED)
+            return SM_FAULTED;
+    } while (goes_on(sm, freedom, end, clock));
+    return SM_TICKED;
 }
 
 void sm_keep_stores(struct sm *sm, struct exec_stores *stores) { sm->cx.stores = stores; }

@@ -31,7 +31,7 @@ static void open_sm(struct several *s, uint32_t threads_of_small, uint32_t threa
     static const char *const settings[] = {"sm.threads=256", "sm.blocks=3", NULL};
     static const char *const name[] = {"small", "large"};
     char error[256];
-    *s = (struct several){.f = {.wake = SM_NEVER}, .parameter = FIXTURE_MEMORY};
+    *s = (struct several){.f = {.clock = {.wake = SM_NEVER}}, .parameter = FIXTURE_MEMORY};
     fixture_configure(&s->f.machine, settings);
     struct sm_setup setup = {.machine = &s->f.machine,
                              .dispatcher = {.block_ended = fixture_block_ended, .wake = fixture_wake, .user = &s->f},
@@ -98,23 +98,19 @@ static void start(struct several *s, uint32_t k, uint32_t block) {
 
 /* Returns the last cycle. */
 static uint64_t run(struct several *s, uint32_t n_blocks) {
-    uint64_t cycle = 0, next;
+    uint64_t cycle = 0;
     char broken[200];
     while (s->f.n_ended < n_blocks) {
         uint64_t event = mem_next_event(s->mem);
-        cycle = event < s->f.wake ? event : s->f.wake;
+        cycle = event < s->f.clock.wake ? event : s->f.clock.wake;
         assert_true(cycle != SM_NEVER);
         if (event <= cycle)
             mem_advance(s->mem, cycle);
-        if (s->f.wake > cycle)
+        if (s->f.clock.wake > cycle)
             continue;
-        s->f.wake = SM_NEVER;
-        next = SM_NEVER;
-        assert_int_equal(sm_tick(s->f.sm, SM_TOGETHER, cycle, &next), SM_TICKED);
+        assert_int_equal(sm_run(s->f.sm, SM_TOGETHER, cycle, &s->f.clock), SM_TICKED);
         if (!sm_check_invariants(s->f.sm, broken, sizeof broken))
             fail_msg("%s", broken);
-        s->f.wake = s->f.wake <= cycle ? cycle + 1 : s->f.wake;
-        fixture_wake(&s->f, 0, next);
     }
     return cycle;
 }

@@ -57,6 +57,14 @@ static inline void sm_schedulers_wake(struct sm_schedulers *schedulers, uint32_t
     schedulers->policy.wake(schedulers->state[s % schedulers->n], &schedulers->view, s);
 }
 
+/* The groups of these slots of a word no longer wait. Only if the policy does not want to know of every wait. */
+static inline void sm_schedulers_wake_word(struct sm_schedulers *schedulers, uint64_t woken, uint32_t word) {
+    woken &= schedulers->stalled.word[word];
+    schedulers->waits_long.word[word] &= ~woken;
+    schedulers->pending.word[word] &= ~woken;
+    schedulers->stalled.word[word] &= ~woken;
+}
+
 /* The slot that scheduler k picked has issued. */
 static inline void sm_schedulers_issued(struct sm_schedulers *schedulers, uint32_t k, uint32_t s, uint64_t cycle) {
     schedulers->view.cycle = cycle;

@@ -1,8 +1,7 @@
 /* A timed streaming multiprocessor: groups of threads in slots, warp schedulers, execution units, a load/store queue.
  *
- * An SM is ticked in the cycles it asks for: sm_tick() returns the next one. In between only sm_memory_done() can
- * affect it. Values are computed when an instruction issues. The scoreboard and the memory system decide when they may
- * be used. */
+ * sm_run() runs the cycles that the SM asks for. In between only sm_memory_done() can affect it. Values are computed
+ * when an instruction issues. The scoreboard and the memory system decide when they may be used. */
 #pragma once
 
 #include "config/machine.h"
@@ -111,8 +110,17 @@ enum sm_outcome {
                 * freedom continues there */
     SM_FAULTED /* the program has faulted: sm_fault() */
 };
-/* Runs one cycle and sets *next to the next cycle in which the SM has work, or SM_NEVER if only memory can wake it. */
-enum sm_outcome sm_tick(struct sm *sm, enum sm_freedom freedom, uint64_t cycle, uint64_t *next);
+/* When an SM next runs. */
+struct sm_clock {
+    uint64_t wake; /* the next cycle in which it has work; SM_NEVER: only memory can wake it */
+    uint64_t n_ticks, most_ticks;
+    bool must_stop; /* after the cycle that runs now */
+};
+/* Runs the cycle clock->wake, and then those for which the SM asks before `end`, the first cycle in which memory may do
+ * something for it. If it runs ahead, it goes on only while it is alone, and until it has had most_ticks. Each finished
+ * cycle counts in n_ticks. sm_dispatcher.wake() may make `wake` earlier. After SM_WAITS, `wake` is the cycle that a
+ * later call continues. */
+enum sm_outcome sm_run(struct sm *sm, enum sm_freedom freedom, uint64_t end, struct sm_clock *clock);
 /* Returns whether no access is in flight. Then the SM does not depend on the rest of the chip in this cycle, the next
  * that it asked for, unless a group issues an instruction that other SMs may observe. */
 bool sm_is_alone(const struct sm *sm, uint64_t cycle);
