@@ -49,12 +49,11 @@ mimd)
     for model in $("$heddle" list divergence --names | grep -vx -e mimd -e odgs); do
         bound+=(-d "$model")
     done
-    compare_bound() { # TOLERANCE OPTION...
-        "$heddle" compare bfs ray nn lps cp mum nqueens spmv sort mergesort needleman --set memory.perfect=true "${@:2}" \
-            "${bound[@]}" --csv - | none_faster "$1"
+    compare_bound() { # TOLERANCE WORKLOAD... OPTION...
+        "$heddle" compare "${@:2}" --set memory.perfect=true "${bound[@]}" --csv - | none_faster "$1"
     }
-    compare_bound 1.02 -m malits2012 -s lrr
-    compare_bound 1.06 -m gtx480 -s gto
+    compare_bound 1.02 ray lps mum spmv mergesort -m malits2012 -s lrr
+    compare_bound 1.06 bfs nn cp nqueens sort needleman -m gtx480 -s gto
     ;;
 *)
     echo "laws.sh: no law '$law'" >&2

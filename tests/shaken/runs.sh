@@ -6,8 +6,8 @@ set -euo pipefail
 heddle=$1 shaken=$2
 shift 2
 threads=$(($(nproc) + 5))
-runs=("bfs -m h200 --size medium" "bfs -d odgs" "histogram" "histogram -m h200" "sort -m a100" "reduction -m rtx4090" "spmv -d dws -m meng2010"
-    "mum -d dwf" "vecadd -m h200" "needleman -d tbc -s gto")
+runs=("bfs -m h200 --size medium" "bfs -d odgs" "histogram" "histogram -m h200" "sort -m a100" "reduction -m rtx4090" "ss -d dws -m meng2010"
+    "ray -d dwf" "vecadd -m h200" "needleman -d tbc -s gto")
 
 # Statistics without the host's times.
 statistics() {

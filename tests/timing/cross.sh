@@ -2,14 +2,14 @@
 # cross.sh PART HEDDLE: bundled workloads at size small in time, every result checked. Not every combination runs: from model
 # to model the schedulers and machines move on by one workload, so that each pair of them runs many workloads. bench/cross.sh
 # runs the whole product.
-#     models FIRST STEP   every workload under every STEP-th divergence model from number FIRST on, each with one scheduler;
-#                         refused.txt lists what a model must refuse
+#     models FIRST STEP   half of the workloads under every STEP-th divergence model from number FIRST on, each with one scheduler;
+#                         the other half runs under other models; refused.txt lists what a model must refuse
 #     variants FIRST STEP its part with other kernels of the workloads
 #     schedulers          every workload under a third of the schedulers, in turn on a machine with each pipeline
-#     machines            every workload on every machine
+#     machines            half of the workloads on every machine, and the other half on the next
 #     repeat              the same statistics twice, the second time on several host threads
-#     threads FIRST STEP  every STEP-th workload from number FIRST on, each under one scheduler, on 1, 2 or 3, and 7 host threads:
-#                         every byte the same
+#     threads FIRST STEP  every STEP-th workload from number FIRST on, each under one scheduler, on one and on 2, 3 or 7 host
+#                         threads: every byte the same
 set -euo pipefail
 part=$1 heddle=$2
 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
@@ -45,14 +45,15 @@ run_variant() {
     fi
 }
 
-# rotate N: every workload once under model number N
+# rotate N: half of the workloads under model number N. Four models in a row have the same half, so that each workload meets every
+# scheduler.
 rotate() {
     local model=${models[$1]} s place i words places=(gtx480 narasiman2011 meng2010) at
     for s in "${!partners[@]}"; do
         for place in "${places[@]}"; do
             words=()
             for i in "${!workloads[@]}"; do
-                (((i + $1) % ${#partners[@]} == s)) || continue
+                (((i + $1) % ${#partners[@]} == s && (i / 12 + $1 / 4) % 2 == 0)) || continue
                 at=${places[(i / ${#partners[@]} + $1) % 3]}
                 [[ $at != meng2010 || " ${small_blocks[*]} " == *" ${workloads[i]} "* ]] || at=${places[(i + $1) % 2]}
                 [[ $at != "$place" ]] || is_refused "$model" "${workloads[i]}" || words+=("${workloads[i]}")
@@ -97,15 +98,22 @@ schedulers)
     done
     ;;
 machines)
+    turn=0
+    half() { # WORKLOAD...: every other one, in turn the odd and the even ones
+        local i
+        words=()
+        for ((i = 1 + turn % 2; i <= $#; i += 2)); do words+=("${!i}"); done
+        turn=$((turn + 1))
+    }
     for machine in "${machines[@]}"; do
-        words=("${workloads[@]}")
-        ! has_small_blocks "$machine" || words=("${small_blocks[@]}")
+        if has_small_blocks "$machine"; then half "${small_blocks[@]}"; else half "${workloads[@]}"; fi
         "$heddle" compare "${words[@]}" -m "$machine" -s lrr
     done
     for machine in "${cards[@]}"; do # an L2 of as many ways, with 32 sets for each slice
         size=$("$heddle" list machines "$machine" | awk '/^[a-z0-9]+:/ { group = $1 } group == "l2:" && $1 == "ways:" { ways = $2 }
             group == "l2:" && $1 == "banks:" { banks = $2 } END { print ways * banks }')
-        "$heddle" compare "${workloads[@]}" -m "$machine" -s gto --set sm.count=4 --set l2.size="${size}K"
+        half "${workloads[@]}"
+        "$heddle" compare "${words[@]}" -m "$machine" -s gto --set sm.count=4 --set l2.size="${size}K"
     done
     ! "$heddle" run matmul -m meng2010 2>/dev/null
     ;;
@@ -133,8 +141,8 @@ repeat)
     ;;
 threads)
     for ((n = $3; n < ${#workloads[@]}; n += $4)); do
-        first='' few=$((2 + n % 2)) scheduler=${schedulers[n % ${#schedulers[@]}]}
-        for threads in 1 $few 7; do
+        first='' many=(2 3 7) scheduler=${schedulers[n % ${#schedulers[@]}]}
+        for threads in 1 ${many[n / $4 % 3]}; do
             found=$("$heddle" run "${workloads[n]}" -s "$scheduler" --threads "$threads" --json - 2>/dev/null | sed '/"host"/,$d')
             [[ -n $found && ($threads == 1 || $found == "$first") ]] || {
                 diff <(echo "$first") <(echo "$found") >&2 || true
@@ -143,7 +151,7 @@ threads)
             }
             first=$found
         done
-        echo "${workloads[n]}: the same on 1, $few and 7 threads under $scheduler"
+        echo "${workloads[n]}: the same on 1 and $threads threads under $scheduler"
     done
     ;;
 esac
