@@ -226,6 +226,24 @@ static void collect(struct validate *validate) {
     }
 }
 
+/* Says which programs ended with fewer launches than were recorded. Returns whether there is none. */
+static bool has_all_launches(const struct validate *validate) {
+    bool has_all = true;
+    for (unsigned i = 0; i < validate->jobs.count; i++) {
+        const struct program_job *job = &validate->jobs.job[i];
+        unsigned recorded = 0;
+        for (unsigned k = 0; k < validate->n; k++)
+            if (validate->comparison[k].job == i)
+                recorded += validate->comparison[k].real->n_launches;
+        if (!program_is_finished(job) || job->status != COMMAND_DONE || job->run.n_launches >= recorded)
+            continue;
+        has_all = false;
+        command_fail(COMMAND_ERROR, "%s: %u launches were recorded, but the run has %u", job->execution.program.name,
+                     recorded, (unsigned)job->run.n_launches);
+    }
+    return has_all;
+}
+
 static int by_value(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
     return x < y ? -1 : x > y;
@@ -619,6 +637,8 @@ static int run(struct validate *validate) {
         if (validate->jobs.job[i].run.error)
             status = command_fail(COMMAND_ERROR, "%s: %s", validate->jobs.job[i].execution.program.name,
                                   validate->jobs.job[i].run.error);
+    if (!has_all_launches(validate))
+        status = COMMAND_ERROR;
     if (!write_csv(validate) || !draw(validate) || !write_page(validate))
         status = COMMAND_ERROR;
     return validate->jobs.interrupt ? program_report_interrupt(&validate->jobs) : status;

@@ -35,6 +35,11 @@ rows=$("$heddle" validate "$folder/own.csv" --programs "$(dirname "$heddle")/../
 [[ $rows == *"vecadd,add them,1,1000,"* ]] || fail "no kernel in: $rows"
 table=$("$heddle" validate "$folder/own.csv" --programs "$(dirname "$heddle")/../workloads" --set sm.count=8)
 [[ $table == *"program  kernel "*"vecadd   add them "*"1 kernel: mean error"* ]] || fail "no kernel in: $table"
+printf 'workload,size,kernel,cycles\nvecadd,own,first,1000\nvecadd,own,second,1000\n' >"$folder/many.csv"
+if "$heddle" validate "$folder/many.csv" --programs "$(dirname "$heddle")/../workloads" --set sm.count=8 -q 2>"$folder/error"; then
+    fail "more recorded launches than the run has are taken"
+fi
+[[ $(<"$folder/error") == "heddle: "*"/vecadd: 2 launches were recorded, but the run has 1" ]] || fail "wrong message: $(<"$folder/error")"
 if "$heddle" validate "$folder/own.csv" --programs "$folder" 2>"$folder/error"; then fail "a program that is not there is taken"; fi
 # A run that comes to no end has no error, and there is no mean of none.
 if table=$("$heddle" validate h200 --recording "$folder/card.csv" --set sm.count=8 --set limits.max_cycles=10 2>/dev/null); then

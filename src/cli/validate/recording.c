@@ -209,7 +209,7 @@ static int read_launch(const struct reader *reader, struct cli_recording *record
     const char *workload = text_of(reader, WORKLOAD), *size = text_of(reader, SIZE);
     const char *cycles_text = text_of(reader, CYCLES), *instructions = text_of(reader, INSTRUCTIONS);
     double cycles = cycles_text ? strtod(cycles_text, &end) : 0;
-    if (!workload || !size || *end || cycles <= 0)
+    if (!workload || !size || *end || !isfinite(cycles) || cycles <= 0)
         return command_fail(COMMAND_ERROR, "%s:%u: not a launch with a workload, a size and cycles", reader->path,
                             reader->number);
     const char *kernel = own_kernel(reader);
@@ -241,14 +241,18 @@ static int read_file(const char *path, struct cli_recording *recording, struct b
     FILE *file = fopen(path, "r");
     if (!file)
         return command_fail(COMMAND_ERROR, "cannot read the recording '%s': %s", path, strerror(errno));
+    static const char byte_order_mark[] = "\xEF\xBB\xBF"; /* spreadsheets write it */
     struct reader reader = {.path = path};
     char *line = NULL;
     size_t room = 0;
     int status = COMMAND_DONE;
     while (status == COMMAND_DONE && getline(&line, &room, file) > 0) {
-        reader.n = cut(line, reader.field);
+        bool is_marked = reader.number == 0 && strncmp(line, byte_order_mark, strlen(byte_order_mark)) == 0;
+        reader.n = cut(line + (is_marked ? strlen(byte_order_mark) : 0), reader.field);
         status = ++reader.number == 1 ? read_heading(&reader) : take(&reader, recording, arena);
     }
+    if (status == COMMAND_DONE && ferror(file))
+        status = command_fail(COMMAND_ERROR, "cannot read the recording '%s': %s", path, strerror(errno));
     free(line);
     fclose(file);
     return status;

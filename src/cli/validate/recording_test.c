@@ -134,15 +134,30 @@ static void a_second_recording_adds_the_metrics_of_the_same_launches(void **stat
     base_arena_free(&arena);
 }
 
+static void files_of_spreadsheets_are_read(void **state) {
+    (void)state;
+    struct base_arena arena = {0};
+    struct cli_recording recording = {0};
+    assert_int_equal(read_text("\xEF\xBB\xBFworkload,size,cycles\r\nbfs,medium,100\r\n", &recording, &arena),
+                     COMMAND_DONE);
+    assert_int_equal(recording.count, 1);
+    assert_true(recording.item[0].cycles == 100);
+    base_arena_free(&arena);
+}
+
 static void what_is_no_recording_is_refused(void **state) {
     (void)state;
     struct base_arena arena = {0};
     struct cli_recording recording = {0};
     assert_int_equal(read_text("workload,size\nbfs,medium\n", &recording, &arena), COMMAND_ERROR);
     assert_int_equal(read_text("workload,size,cycles\nbfs,medium,many\n", &recording, &arena), COMMAND_ERROR);
+    assert_int_equal(read_text("workload,size,cycles\nbfs,medium,nan\n", &recording, &arena), COMMAND_ERROR);
+    assert_int_equal(read_text("workload,size,cycles\nbfs,medium,inf\n", &recording, &arena), COMMAND_ERROR);
     assert_int_equal(read_text("workload,size,cycles\nbfs\n", &recording, &arena), COMMAND_ERROR);
     assert_int_equal(read_text("workload,size,cycles\n", &recording, &arena), COMMAND_ERROR);
+    assert_int_equal(read_text("", &recording, &arena), COMMAND_ERROR);
     assert_int_equal(cli_read_recording("/nonexistent", &recording, &arena), COMMAND_ERROR);
+    assert_int_equal(cli_read_recording("/tmp", &recording, &arena), COMMAND_ERROR);
     base_arena_free(&arena);
 }
 
@@ -154,6 +169,7 @@ int main(void) {
         cmocka_unit_test(averages_of_launches_are_weighted),
         cmocka_unit_test(launches_of_the_users_programs_belong_to_kernels),
         cmocka_unit_test(a_second_recording_adds_the_metrics_of_the_same_launches),
+        cmocka_unit_test(files_of_spreadsheets_are_read),
         cmocka_unit_test(what_is_no_recording_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
