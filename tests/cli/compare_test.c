@@ -192,7 +192,7 @@ static void the_worst_end_decides_the_status(void **state) {
 
 static void a_run_that_hangs_is_stopped_alone(void **state) {
     (void)state;
-    struct outcome outcome = heddle("compare %s/timed -s 'lrr gto srr' --timeout 1 -- hang:gto", programs());
+    struct outcome outcome = heddle("compare %s/timed -s 'lrr gto srr' --timeout 4 -- hang:gto", programs());
     expect_status(&outcome, 4);
     expect_text(outcome.out, " -  timeout\n");
     expect_text(outcome.out, "\nsrr ");
@@ -251,7 +251,7 @@ static void a_workload_is_checked_and_two_comparisons_are_equal(void **state) {
 }
 
 static void wait_for_file(const char *path) {
-    for (int i = 0; i < 1000 && access(path, F_OK) != 0; i++)
+    for (int i = 0; i < 6000 && access(path, F_OK) != 0; i++)
         nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
     assert_int_equal(access(path, F_OK), 0);
 }

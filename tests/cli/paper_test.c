@@ -407,9 +407,9 @@ static void a_time_limit_leaves_the_rest_for_the_next_time(void **state) {
                "title: mine\nrun: {machine: gtx480, size: small}\n"
                "axes: [{axis: a, points: {short: {program: vecadd}, long: {program: /bin/sleep, arguments: 60}}}]\n"
                "measures: {blocks: {of: blocks, places: 0}}\n");
-    struct outcome outcome = heddle("sweep %s -j 1 --time-limit 2 --store %s/l.db --csv -", path, scratch());
+    struct outcome outcome = heddle("sweep %s -j 1 --time-limit 8 --store %s/l.db --csv -", path, scratch());
     expect_status(&outcome, 4);
-    expect_line(&outcome, "stopped at the time limit of 2 s; 1 of 2 runs had ended");
+    expect_line(&outcome, "stopped at the time limit of 8 s; 1 of 2 runs had ended");
     expect_text(outcome.out, "limit,blocks,small,short,192,192,192,\nlimit,blocks,small,long,,,,\n");
     outcome_free(&outcome);
     outcome = heddle("sweep %s --store %s/l.db --slurm --status", path, scratch());

@@ -167,7 +167,7 @@ static void a_program_that_sleeps_is_stopped_at_the_time_limit(void **state) {
 static bool is_there(const char *path) { return access(path, F_OK) == 0; }
 
 static void wait_for_file(const char *path) {
-    for (int i = 0; i < 1000 && !is_there(path); i++)
+    for (int i = 0; i < 6000 && !is_there(path); i++)
         nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
     assert_true(is_there(path));
 }

@@ -49,7 +49,7 @@ fi
 printf 'workload,size,kernel,grid,cycles\nlib,paper,lib,"(1, 1, 1)",1000\n' >"$folder/long.csv"
 "$heddle" validate h200 --recording "$folder/long.csv" >"$folder/table" 2>"$folder/error" &
 pid=$!
-sleep 1
+until [[ ! -e /proc/$pid || -n $(cat "/proc/$pid/task/$pid/children" 2>/dev/null) ]]; do sleep 0.05; done # a program runs
 kill -TERM "$pid"
 wait "$pid" && fail "an interrupt is no error"
 [[ $(<"$folder/table") == *"not run"* && $(<"$folder/table") != *mean* ]] || fail "after an interrupt: $(<"$folder/table")"

@@ -133,8 +133,8 @@ repeat)
     done
     # dyncta asks for a block when its SM is ahead of the others and the SM's stores are still on their way
     words=(blackscholes --size medium --set sm.count=30 -s dyncta)
-    first=$(timeout 60 "$heddle" run "${words[@]}" --threads 1 --json - 2>/dev/null | sed '/"host"/,$d')
-    second=$(timeout 60 "$heddle" run "${words[@]}" --threads 3 --json - 2>/dev/null | sed '/"host"/,$d')
+    first=$(timeout 600 "$heddle" run "${words[@]}" --threads 1 --json - 2>/dev/null | sed '/"host"/,$d')
+    second=$(timeout 600 "$heddle" run "${words[@]}" --threads 3 --json - 2>/dev/null | sed '/"host"/,$d')
     [[ -n $first && $first == "$second" ]]
     # warps that wait for room in the load/store unit for a long time, and are no livelock
     "$heddle" run ss --size medium -m rogers2012 -s lrr -q
