@@ -146,6 +146,11 @@ void isa_schedule(const struct isa_target *target, struct ptx_function *function
 /* The most registers that a kernel's own directives and the names of registers allow. */
 uint32_t isa_allowed_registers(const struct ptx_function *function);
 enum { ISA_RESERVED_REGISTERS = 2 }; /* which the code does not use */
+/* The registers that a thread cannot do without in the order of the text, and the most that cost no more threads. */
+struct isa_need {
+    uint32_t least, enough;
+};
+struct isa_need isa_find_need(const struct isa_target *target, const struct ptx_function *function);
 /* Returns whether the function needs more registers than it may have. */
 bool isa_count_registers(const struct isa_target *target, struct ptx_function *function);
 void isa_spill(const struct isa_target *target, struct ptx_function *function, struct base_arena *arena);

@@ -11,9 +11,15 @@
  * register, and the even one next to it often remains unused. Registers that an access reads stay in use for some
  * instructions, since the access reads them late. Both hold only as long as the SM stays full of threads. If that needs
  * more, values that all threads have in common move to uniform registers, and parameters are loaded again for each use.
- * Above that, registers are given to warps in units of eight, and ptxas spends them up to the next unit.
  *
- * A kernel's .maxnreg, or .maxntid and .minnctapersm, limit the number; spill.c spills the rest.
+ * ptxas spends registers as long as they cost no thread: it takes the number that the code cannot do without, and goes
+ * up to the most registers with which an SM holds as many blocks. Each of the four schedulers of an SM has registers of
+ * its own, and a warp gets them in units of eight: 512 for each lane, so the steps are 32, 40, 48, 56, 64, 72, 80, 96,
+ * 128, 168 and 255. With .maxntid they are those of whole blocks: 32, 40, 48, 64, 80, 128 for 256 threads.
+ * .minnctapersm says how many blocks are enough, and ptxas spends all registers that these leave (kernels with 2 to 120
+ * accumulators and 32 loads before a barrier, blocks of 32 to 1024 threads).
+ *
+ * A kernel's .maxnreg, .maxntid and .minnctapersm limit the number; spill.c spills the rest.
  *
  * Found with ptxas 13.0 on small kernels. tests/registers compares the numbers with those of ptxas. */
 #include <stdlib.h>
@@ -438,20 +444,50 @@ static struct need find_need(const struct counting *counting) {
     return most;
 }
 
-uint32_t isa_allowed_registers(const struct ptx_function *function) {
-    enum { REGISTERS = 65536, UNIT = 8, LEAST = 24, MOST = 255 }; /* of an SM; of ptxas 13.0 for sm_90 */
-    uint32_t threads = 1, allowed = 0;
+/* Of sm_90, as ptxas 13.0 counts them. */
+enum { FILES = 4, FILE_REGISTERS = 512, UNIT = 8, MOST_WARPS = 64, MOST_BLOCKS = 32, MOST = 255 };
+
+/* The warps of a block; without .maxntid one for each scheduler. */
+static uint32_t block_warps(const struct ptx_function *function) {
+    uint32_t threads = 1;
+    bool is_known = function->required_threads[0] || function->max_threads[0];
     for (unsigned d = 0; d < 3; d++) {
         uint32_t most = function->required_threads[d] ? function->required_threads[d] : function->max_threads[d];
         threads *= most ? most : 1;
     }
+    return is_known ? (threads + 31) / 32 : FILES;
+}
+
+static uint32_t blocks_of_sm(uint32_t warps, uint32_t registers) {
+    uint32_t units = (registers + UNIT - 1) / UNIT * UNIT;
+    uint32_t all = FILES * (FILE_REGISTERS / (units ? units : UNIT));
+    uint32_t blocks = (all < MOST_WARPS ? all : MOST_WARPS) / warps;
+    return blocks < MOST_BLOCKS ? blocks : MOST_BLOCKS;
+}
+
+uint32_t isa_allowed_registers(const struct ptx_function *function) {
+    enum { LEAST = 24 };
+    uint32_t warps = block_warps(function), allowed = MOST;
+    uint32_t wanted = function->min_blocks_per_sm ? function->min_blocks_per_sm : 1;
     bool has_threads = function->required_threads[0] || function->max_threads[0];
-    if (function->min_blocks_per_sm && has_threads)
-        allowed = REGISTERS / (function->min_blocks_per_sm * ((threads + 31) / 32 * 32)) / UNIT * UNIT;
-    if (function->max_registers && (!allowed || function->max_registers < allowed))
+    if (has_threads)
+        allowed = FILES * FILE_REGISTERS / (wanted * warps) / UNIT * UNIT;
+    if (function->max_registers && function->max_registers < allowed)
         allowed = function->max_registers;
-    allowed = allowed && allowed < LEAST ? LEAST : allowed;
-    return allowed && allowed < MOST ? allowed : MOST;
+    allowed = allowed < LEAST ? LEAST : allowed;
+    return allowed < MOST ? allowed : MOST;
+}
+
+/* Returns the most registers that a thread may have if it cannot do without `least`, and no block leaves the SM. */
+static uint32_t enough_registers(const struct ptx_function *function, uint32_t least) {
+    uint32_t warps = block_warps(function), allowed = isa_allowed_registers(function);
+    bool has_threads = function->required_threads[0] || function->max_threads[0];
+    if (least >= allowed || (function->min_blocks_per_sm && has_threads))
+        return allowed;
+    uint32_t n = (least + UNIT - 1) / UNIT * UNIT, blocks = blocks_of_sm(warps, n);
+    while (n < allowed && blocks_of_sm(warps, n + UNIT) == blocks)
+        n += UNIT;
+    return n < allowed ? n : allowed;
 }
 
 static struct counting start(const struct isa_code *code) {
@@ -479,37 +515,52 @@ static void finish(struct counting *counting) {
     free(counting->moment);
 }
 
-/* Returns the registers that a thread gets without directives; *least: those that it cannot do without. */
-static uint32_t count(struct counting *counting, uint32_t of_full_sm, uint32_t *least) {
-    enum { LEAST = 8, UNIT = 8 };
+/* Finds the registers of a thread: all of what `loose` says, if they cost no thread. */
+struct count {
+    uint32_t registers; /* that it gets */
+    uint32_t least;     /* that it cannot do without */
+    uint32_t enough;    /* that cost no more threads than these */
+};
+
+static struct count count(struct counting *counting, uint32_t of_full_sm) {
+    enum { LEAST = 8 };
     find_live(counting);
     struct need need = find_need(counting);
-    *least = need.tight;
-    if (*least > of_full_sm) {
+    uint32_t least = need.tight;
+    if (least > of_full_sm) {
         spare(counting);
         find_live(counting);
-        *least = find_need(counting).tight;
+        least = find_need(counting).tight;
     }
-    uint32_t enough = ISA_RESERVED_REGISTERS + (*least > of_full_sm ? *least : of_full_sm);
-    enough = (enough + UNIT - 1) / UNIT * UNIT;
+    uint32_t enough = ISA_RESERVED_REGISTERS + (least > of_full_sm ? least : of_full_sm);
+    enough = enough_registers(counting->code->function, enough);
     uint32_t n = need.loose + ISA_RESERVED_REGISTERS;
     n = n < enough ? n : enough;
-    *least += ISA_RESERVED_REGISTERS;
-    return n < LEAST ? LEAST : n;
+    return (struct count){n < LEAST ? LEAST : n, least + ISA_RESERVED_REGISTERS, enough};
 }
 
-bool isa_count_registers(const struct isa_target *target, struct ptx_function *function) {
+static struct count count_function(const struct isa_target *target, const struct ptx_function *function) {
     struct ptx_analysis *analysis = ptx_analyze_flow(function);
     struct isa_code code = isa_code_new(target, analysis);
     isa_fold(&code);
     struct counting counting = start(&code);
-    uint32_t least, n = count(&counting, (uint32_t)target->compiler->schedule.registers, &least);
-    uint32_t allowed = isa_allowed_registers(function);
-    function->machine_registers = n > allowed ? allowed : n;
+    struct count found = count(&counting, (uint32_t)target->compiler->schedule.registers);
     finish(&counting);
     isa_code_free(&code);
     ptx_analysis_free(analysis);
-    return least > allowed;
+    return found;
+}
+
+bool isa_count_registers(const struct isa_target *target, struct ptx_function *function) {
+    struct count found = count_function(target, function);
+    uint32_t allowed = isa_allowed_registers(function);
+    function->machine_registers = found.registers > allowed ? allowed : found.registers;
+    return found.least > allowed;
+}
+
+struct isa_need isa_find_need(const struct isa_target *target, const struct ptx_function *function) {
+    struct count found = count_function(target, function);
+    return (struct isa_need){found.least, found.enough};
 }
 
 struct isa_peak isa_find_peak(const struct isa_code *code) {

@@ -93,6 +93,45 @@ static void a_guarded_value_begins_with_its_write(void **state) {
     assert_int_equal(count_of(guarded), count_of(plain));
 }
 
+/* The registers that cost no more threads than those of so many values, for a block of so many threads. */
+static unsigned enough_for(unsigned values, unsigned threads, unsigned blocks) {
+    char body[4096] = "";
+    for (unsigned k = 0; k < values; k++)
+        snprintf(body + strlen(body), sizeof body - strlen(body), "ld.global.f32 %%f%u, [%%rd0+%u];\n", k, 4 * k);
+    for (unsigned k = 1; k < values; k++)
+        snprintf(body + strlen(body), sizeof body - strlen(body), "fma.rn.f32 %%f0, %%f0, %%f%u, %%f%u;\n", k, k);
+    strcat(body, "st.global.f32 [%rd0], %f0;\n");
+    struct fixture f = fixture_new(body);
+    f.function->max_threads[0] = threads;
+    f.function->min_blocks_per_sm = blocks;
+    struct isa_need need = isa_find_need(&isa_sm_90, f.function);
+    fixture_free(&f);
+    assert_in_range(need.least, values + 2, values + 8);
+    return need.enough;
+}
+
+/* ptxas with 32 loads before a barrier, and more and more accumulators. */
+static void registers_are_spent_as_long_as_they_cost_no_block(void **state) {
+    (void)state;
+    assert_int_equal(enough_for(10, 0, 0), 32);
+    assert_int_equal(enough_for(30, 0, 0), 40);
+    assert_int_equal(enough_for(41, 0, 0), 48);
+    assert_int_equal(enough_for(50, 0, 0), 56);
+    assert_int_equal(enough_for(58, 0, 0), 64);
+    assert_int_equal(enough_for(41, 256, 0), 48);
+    assert_int_equal(enough_for(50, 256, 0), 64);
+    assert_int_equal(enough_for(41, 512, 0), 64);
+    assert_int_equal(enough_for(30, 1024, 0), 64);
+}
+
+static void enough_blocks_leave_the_rest_of_the_registers(void **state) {
+    (void)state;
+    assert_int_equal(enough_for(10, 64, 1), 255);
+    assert_int_equal(enough_for(10, 256, 2), 128);
+    assert_int_equal(enough_for(10, 256, 4), 64);
+    assert_int_equal(enough_for(10, 256, 8), 32);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stored_values_take_every_second_register),
@@ -102,6 +141,8 @@ int main(void) {
         cmocka_unit_test(exchanges_keep_their_operands),
         cmocka_unit_test(a_parameter_with_another_constant_is_loaded),
         cmocka_unit_test(a_guarded_value_begins_with_its_write),
+        cmocka_unit_test(registers_are_spent_as_long_as_they_cost_no_block),
+        cmocka_unit_test(enough_blocks_leave_the_rest_of_the_registers),
     };
     return cmocka_run_group_tests_name("isa/registers", tests, NULL, NULL);
 }

@@ -5,8 +5,9 @@
  * results it reads, whose operands or results it overwrites, and whose accesses it must not overtake.
  *
  * Registers are limited. An SM of sm_90 can be full of threads if each thread uses at most 32 registers. ptxas keeps a
- * function to that number wherever it can: of 159 kernels, 27 have exactly 32, and eleven have more. Loads then wait
- * until registers are free.
+ * function to that number wherever it can: of 159 kernels, 27 have exactly 32, and eleven have more. A function that
+ * needs more anyway goes up to the next number that costs threads (registers.c), and .minnctapersm leaves it all that
+ * so many blocks can have. Loads wait until registers are free.
  *
  * No instruction moves to another block. */
 #include <stdlib.h>
@@ -390,8 +391,8 @@ static void find_room(struct ordering *ordering, uint32_t b) {
     visit_block(ordering, block, forget_uses);
 }
 
-/* Sets the limit: the most registers that the text needs in its own order, but at least `least`. */
-static void find_limit(struct ordering *ordering, int32_t least) {
+/* Sets the limit: at least `least`, and the most registers that the text needs in its own order; and those to spare. */
+static void find_limit(struct ordering *ordering, int32_t least, int32_t spare) {
     const struct ptx_analysis *analysis = ordering->analysis;
     ordering->limit = least;
     for (uint32_t b = 0; b + 1 < analysis->n_blocks; b++) {
@@ -403,6 +404,7 @@ static void find_limit(struct ordering *ordering, int32_t least) {
         }
         visit_block(ordering, block, forget_uses);
     }
+    ordering->limit += spare;
 }
 
 /* ---- The order --------------------------------------------------------------------------------------------------- */
@@ -503,10 +505,8 @@ static void order_block(struct ordering *ordering, uint32_t b, struct ptx_instru
         ordering->writer[ordering->touched[k]] = ordering->reader_edge[ordering->touched[k]] = ISA_NONE;
 }
 
-void isa_schedule(const struct isa_target *target, struct ptx_function *function) {
+static void order_function(const struct isa_target *target, struct ptx_function *function, int32_t spare) {
     uint32_t n = function->n_instructions, n_registers = function->n_registers;
-    if (n < 2)
-        return;
     struct ptx_analysis *analysis = ptx_analyze_flow(function);
     struct ptx_instruction *sorted = base_allocate(n, sizeof *sorted);
     struct ordering ordering = {.function = function};
@@ -528,7 +528,7 @@ void isa_schedule(const struct isa_target *target, struct ptx_function *function
     find_words(&ordering);
     int32_t allowed = (int32_t)isa_allowed_registers(function) - ISA_RESERVED_REGISTERS;
     int32_t of_full_sm = target->compiler->schedule.registers;
-    find_limit(&ordering, allowed < of_full_sm ? allowed : of_full_sm);
+    find_limit(&ordering, allowed < of_full_sm ? allowed : of_full_sm, spare);
     for (uint32_t b = 0; b + 1 < analysis->n_blocks; b++)
         if (analysis->block[b].count > 2)
             order_block(&ordering, b, sorted);
@@ -548,4 +548,27 @@ void isa_schedule(const struct isa_target *target, struct ptx_function *function
     free(ordering.lives_on);
     free(sorted);
     ptx_analysis_free(analysis);
+}
+
+/* The registers that loads take are an estimate until everything is in its order. If it then needs so many that an SM
+ * holds fewer threads, the function is ordered again with a lower limit. */
+void isa_schedule(const struct isa_target *target, struct ptx_function *function) {
+    enum { TRIES = 3 };
+    size_t size = function->n_instructions * sizeof *function->instruction;
+    if (function->n_instructions < 2)
+        return;
+    uint32_t of_full_sm = (uint32_t)target->compiler->schedule.registers + ISA_RESERVED_REGISTERS;
+    struct isa_need need = isa_find_need(target, function);
+    int32_t spare = (int32_t)(need.enough - (need.least > of_full_sm ? need.least : of_full_sm));
+    struct ptx_instruction *text = base_allocate(function->n_instructions, sizeof *text);
+    memcpy(text, function->instruction, size);
+    for (unsigned k = 0; k < TRIES; k++) {
+        memcpy(function->instruction, text, size);
+        order_function(target, function, spare);
+        uint32_t least = isa_find_need(target, function).least;
+        if (least <= need.enough)
+            break;
+        spare -= (int32_t)(least - need.enough);
+    }
+    free(text);
 }

@@ -16,10 +16,11 @@
     ".reg .b32 %r<32>;\n.reg .f32 %f<32>;\n.reg .b64 %rd<8>;\n.reg .pred %p<4>;\n"
 
 static struct ptx_module *module;
+static uint32_t most_threads, least_blocks; /* of the kernel's directives; 0: it has none */
 
 /* Orders the kernel and writes the lines of its instructions, counted from the first of the body. */
 static const char *order(const char *body) {
-    static char text[4096], lines[512];
+    static char text[32768], lines[4096];
     struct ptx_messages messages = {0};
     int length = snprintf(text, sizeof text, "%s%s}\n", HEAD, body);
     module = ptx_parse("test", text, (size_t)length, &messages);
@@ -27,6 +28,8 @@ static const char *order(const char *body) {
         fail_msg("%s", messages.text);
     ptx_messages_free(&messages);
     struct ptx_function *function = ptx_find_function(module, "k");
+    function->max_threads[0] = most_threads;
+    function->min_blocks_per_sm = least_blocks;
     isa_schedule(isa_find_target("sm_90"), function);
     uint32_t first = 1;
     for (const char *c = HEAD; *c; c++)
@@ -51,6 +54,41 @@ static void a_condition_on_loaded_data_does_not_keep_loads_back(void **state) {
     assert_string_equal(order("L:\nld.global.f32 %f1, [%rd0];\nadd.f32 %f2, %f1, %f1;\nld.global.f32 %f3, [%rd0+4];\n"
                               "add.f32 %f4, %f3, %f2;\nsetp.gt.f32 %p1, %f4, 0f00000000;\n@%p1 bra L;\nret;\n"),
                         "1 3 2 4 5 6 7");
+}
+
+/* Orders 16 pairs of a load and a store to shared memory while 44 values are live; returns the loads before a store. */
+static unsigned loads_ahead(unsigned threads, unsigned blocks) {
+    static char body[16384];
+    snprintf(body, sizeof body, ".reg .f32 %%a<64>;\n");
+    for (unsigned k = 0; k < 44; k++)
+        snprintf(body + strlen(body), sizeof body - strlen(body), "ld.global.f32 %%a%u, [%%rd0+%u];\n", k, 4 * k);
+    strcat(body, "bar.sync 0;\n");
+    for (unsigned k = 0; k < 16; k++)
+        snprintf(body + strlen(body), sizeof body - strlen(body),
+                 "ld.global.f32 %%f%u, [%%rd1+%u];\nst.shared.f32 [%%r1+%u], %%f%u;\n", k, 4 * k, 4 * k, k);
+    strcat(body, "bar.sync 0;\n");
+    for (unsigned k = 0; k < 44; k++)
+        snprintf(body + strlen(body), sizeof body - strlen(body), "st.global.f32 [%%rd0+%u], %%a%u;\n", 4 * k, k);
+    strcat(body, "ret;\n");
+    most_threads = threads;
+    least_blocks = blocks;
+    const char *lines = order(body);
+    most_threads = least_blocks = 0;
+    unsigned line, n = 0;
+    for (int length; sscanf(lines, "%u%n", &line, &length) == 1; lines += length)
+        if (line > 46 && line % 2 == 1)
+            break;
+        else
+            n += line >= 46 && line < 78;
+    return n;
+}
+
+/* ptxas 13.0 takes a few loads ahead without directives, and all if one block is enough. */
+static void loads_go_ahead_as_far_as_registers_cost_no_block(void **state) {
+    (void)state;
+    assert_in_range(loads_ahead(0, 0), 1, 9);
+    assert_in_range(loads_ahead(512, 0), 10, 15);
+    assert_int_equal(loads_ahead(64, 1), 16);
 }
 
 static void loads_do_not_overtake_stores(void **state) {
@@ -162,6 +200,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loads_come_before_what_uses_them),
         cmocka_unit_test(a_condition_on_loaded_data_does_not_keep_loads_back),
+        cmocka_unit_test(loads_go_ahead_as_far_as_registers_cost_no_block),
         cmocka_unit_test(loads_do_not_overtake_stores),
         cmocka_unit_test(loads_overtake_stores_that_they_cannot_meet),
         cmocka_unit_test(nothing_crosses_a_barrier_or_the_clock),
