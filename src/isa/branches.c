@@ -11,11 +11,13 @@ static const struct ptx_block *block_of(const struct isa_code *code, uint32_t i)
     return &code->analysis->block[code->analysis->block_of[i]];
 }
 
-/* Returns the cost of a path that can be predicated: a block with one way in and one way out; otherwise UINT32_MAX. */
+/* Returns the cost of a path that can be predicated: a block with one way in and one way out; otherwise UINT32_MAX.
+ * Bodies of unrolled loops stay behind a branch, however short they are. */
 static uint32_t path_cost(const struct isa_code *code, uint32_t b) {
     const struct ptx_block *block = &code->analysis->block[b];
     uint32_t sum = 0;
-    if (block->n_predecessors != 1 || block->n_successors != 1 || !block->count)
+    if (block->n_predecessors != 1 || block->n_successors != 1 || !block->count ||
+        isa_source(code, block->first)->has_nounroll)
         return UINT32_MAX;
     for (uint32_t i = block->first; i < block->first + block->count; i++) {
         const struct ptx_instruction *insn = isa_source(code, i);

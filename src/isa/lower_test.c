@@ -31,12 +31,12 @@ static void ptx_stays_as_it_is(void **state) {
     fixture_free(&f);
 }
 
-/* Four bodies and the remainder; the loads of the bodies come first and wait together. */
+/* Four bodies, two and the remainder; the loads of the bodies come first and wait together. */
 static void a_loop_is_unrolled_and_scheduled(void **state) {
     (void)state;
     struct fixture f = fixture_new(body);
     isa_rewrite(&isa_sm_90, f.function, f.module->arena);
-    assert_int_equal(count(f.function, PTX_OP_LD) - 2 /* parameters */, 4 + 1);
+    assert_int_equal(count(f.function, PTX_OP_LD) - 2 /* parameters */, 4 + 2 + 1);
     struct ptx_analysis *analysis = ptx_analyze(f.function);
     struct isa_insn *insn = isa_lower(&isa_sm_90, analysis);
     unsigned n_loads = 0;

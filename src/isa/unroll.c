@@ -3,11 +3,15 @@
  *
  *         LOOP: body; i += s; if (i < n) goto LOOP
  * becomes
- *               if (i + (T - 1) * s >= n) goto LOOP
+ *               if (i + (T - 1) * s >= n) goto TWO
  *         MAIN: body; body with i + s; ... T times; i += T * s; if (i + (T - 1) * s < n) goto MAIN
- *               if (i >= n) goto END
+ *         TWO:  if (i + s >= n) goto LAST
+ *               body; body with i + s; i += 2 * s
+ *         LAST: if (i >= n and a body was executed) goto END
  *         LOOP: as before
  *         END:
+ * as ptxas does: lanes that skip MAIN or the two bodies wait for the others before they go on. TWO is left out if the
+ * number of iterations is known.
  * A loop with a constant number of iterations that is not too long becomes that number of bodies. A register that every
  * iteration sets before reading it gets a new name in every body; in the last body only if nothing reads it after the
  * loop. An address that moves on with a counter is computed once, and the other bodies add to its offset. Every thread
@@ -449,6 +453,14 @@ static void add_comparison(struct unrolling *unrolling, uint32_t predicate, stru
     insn->operand[2] = limit;
 }
 
+/* On predicates: `not` has no b. */
+static void add_logic(struct unrolling *unrolling, enum ptx_opcode opcode, uint32_t result, uint32_t a, uint32_t b) {
+    add_arithmetic(unrolling, opcode, result, register_operand(a), register_operand(b));
+    struct ptx_instruction *insn = &unrolling->out[unrolling->n - 1];
+    insn->type[0] = PTX_PRED;
+    insn->n_operands = opcode == PTX_OP_NOT ? 2 : 3;
+}
+
 static void add_branch(struct unrolling *unrolling, uint32_t predicate, bool is_negated, uint32_t target) {
     struct ptx_instruction *insn = add_own(unrolling, isa_source(unrolling->code, unrolling->loop->found.branch));
     insn->guard = predicate;
@@ -456,9 +468,8 @@ static void add_branch(struct unrolling *unrolling, uint32_t predicate, bool is_
     insn->operand[0].target = target;
 }
 
-/* Targets of new branches, until their places are known: the remainder, the end, or OUTSIDE + a place in the old text.
- */
-enum { TO_REMAINDER = 0x20000000, TO_END = 0x20000001, OUTSIDE = 0x40000000 };
+/* Targets of new branches, until their places are known: the end, or OUTSIDE + a place in the old text. */
+enum { TO_END = 0x20000000, OUTSIDE = 0x40000000 };
 
 /* ---- Copies ------------------------------------------------------------------------------------------------------ */
 
@@ -589,35 +600,66 @@ static bool has_room(const struct isa_code *code, const struct unrolled_loop *lo
 
 /* ---- The function ------------------------------------------------------------------------------------------------ */
 
-/* MAIN with its entry and its end, before the loop, or all iterations in its place. */
+/* `times` bodies, which are skipped if fewer iterations are left, and repeated as long as there are enough. Returns the
+ * predicate that says whether they were reached. */
+static uint32_t add_stage(struct unrolling *unrolling, uint32_t times, bool is_repeated) {
+    struct unrolled_loop stage = *unrolling->loop;
+    const struct unrolled_loop *loop = unrolling->loop;
+    uint32_t is_reached = add_register(unrolling, PTX_PRED, "%reached");
+    stage.times = times;
+    unrolling->loop = &stage;
+    struct ptx_operand limit = add_limit(unrolling);
+    add_comparison(unrolling, is_reached, limit);
+    uint32_t skip = unrolling->n;
+    add_branch(unrolling, is_reached, true, 0);
+    uint32_t first = unrolling->n;
+    for (uint32_t k = 0; k < times; k++)
+        add_body(unrolling, k);
+    if (is_repeated) {
+        uint32_t predicate = isa_source(unrolling->code, loop->found.branch)->guard;
+        add_comparison(unrolling, predicate, limit);
+        add_branch(unrolling, predicate, false, first);
+    }
+    unrolling->out[first].has_nounroll = true; /* nor does a predicate take the branch's place */
+    unrolling->out[skip].operand[0].target = unrolling->n;
+    unrolling->loop = loop;
+    return is_reached;
+}
+
+/* LAST: leaves the loop if no iteration is left; one that has not begun executes its body before it asks. */
+static void add_last(struct unrolling *unrolling, const uint32_t *is_reached, unsigned n_stages) {
+    const struct unrolled_loop *loop = unrolling->loop;
+    uint32_t goes_on = add_register(unrolling, PTX_PRED, "%more"), has_begun = is_reached[0];
+    struct ptx_instruction *insn = add_own(unrolling, isa_source(unrolling->code, loop->found.comparison));
+    insn->operand[0] = register_operand(goes_on);
+    if (n_stages > 1) {
+        has_begun = add_register(unrolling, PTX_PRED, "%begun");
+        add_logic(unrolling, PTX_OP_OR, has_begun, is_reached[0], is_reached[1]);
+    }
+    uint32_t is_new = add_register(unrolling, PTX_PRED, "%new");
+    uint32_t predicate = add_register(unrolling, PTX_PRED, "%go");
+    add_logic(unrolling, PTX_OP_NOT, is_new, has_begun, PTX_NO_INDEX);
+    add_logic(unrolling, PTX_OP_OR, predicate, goes_on, is_new);
+    add_branch(unrolling, predicate, true, TO_END);
+}
+
+/* The stages before the loop, or all iterations in its place. */
 static void add_loop(struct unrolling *unrolling, uint32_t *remainder) {
     const struct unrolled_loop *loop = unrolling->loop;
-    uint32_t base = unrolling->n;
-    uint32_t predicate = isa_source(unrolling->code, loop->found.branch)->guard;
-    struct ptx_operand limit = {0};
-    if (!loop->is_whole) {
-        limit = add_limit(unrolling);
-        add_comparison(unrolling, predicate, limit);
-        add_branch(unrolling, predicate, true, TO_REMAINDER);
-    }
-    uint32_t first = unrolling->n;
-    for (uint32_t k = 0; k < loop->times; k++)
+    uint32_t base = unrolling->n, is_reached[2], n_stages = 0;
+    for (uint32_t k = 0; loop->is_whole && k < loop->times; k++)
         add_body(unrolling, k);
-    *remainder = unrolling->n;
-    if (loop->is_whole)
-        return;
-    add_comparison(unrolling, predicate, limit);
-    add_branch(unrolling, predicate, false, first);
-    unrolling->out[first].has_nounroll = true;
-    add_own(unrolling, isa_source(unrolling->code, loop->found.comparison));
-    add_branch(unrolling, predicate, true, TO_END);
+    if (!loop->is_whole) {
+        is_reached[n_stages++] = add_stage(unrolling, loop->times, true);
+        if (!loop->found.iterations && loop->times > 2)
+            is_reached[n_stages++] = add_stage(unrolling, 2, false);
+        add_last(unrolling, is_reached, n_stages);
+    }
     *remainder = unrolling->n;
     uint32_t end = unrolling->n + loop->last - loop->first + 1;
     for (uint32_t i = base; i < unrolling->n; i++)
-        if (isa_has_target(&unrolling->out[i])) {
-            uint32_t *target = &unrolling->out[i].operand[0].target;
-            *target = *target == TO_REMAINDER ? unrolling->n : *target == TO_END ? end : *target;
-        }
+        if (isa_has_target(&unrolling->out[i]) && unrolling->out[i].operand[0].target == TO_END)
+            unrolling->out[i].operand[0].target = end;
 }
 
 /* Where an instruction of the old text is in the new one. */
