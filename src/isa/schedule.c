@@ -1,8 +1,9 @@
 /* The order of instructions. A compiler moves loads up, so that the loads of a basic block wait together, and places
  * other instructions between a result and its first use. This pass reorders each block by list scheduling. Loads, the
  * instructions that compute their addresses, and the branch condition come first, as far as registers and memory allow;
- * then the earliest ready instruction. Every thread computes the same as before: an instruction stays after those whose
- * results it reads, whose operands or results it overwrites, and whose accesses it must not overtake.
+ * then the earliest ready instruction. What needs the result of a load lets the other loads go first. Every thread
+ * computes the same as before: an instruction stays after those whose results it reads, whose operands or results it
+ * overwrites, and whose accesses it must not overtake.
  *
  * Registers are limited. An SM of sm_90 can be full of threads if each thread uses at most 32 registers. ptxas keeps a
  * function to that number wherever it can: of 159 kernels, 27 have exactly 32, and eleven have more. A function that
@@ -18,6 +19,7 @@
 /* An instruction of the block waits for n_before others; `after` lists those that wait for it. */
 struct edge {
     uint32_t to, next;
+    bool is_data; /* it waits for the result, not only for its turn */
 };
 
 struct ordering {
@@ -44,16 +46,20 @@ struct ordering {
     int32_t change;           /* of the pressure by the instruction that is visited */
 };
 
-static void add_edge(struct ordering *ordering, uint32_t from, uint32_t to) {
+static void add_data_edge(struct ordering *ordering, uint32_t from, uint32_t to, bool is_data) {
     if (from == ISA_NONE || from == to)
         return;
     if (ordering->n_edges == ordering->edge_room) {
         ordering->edge_room = ordering->edge_room ? 2 * ordering->edge_room : 256;
         ordering->edge = base_grow(ordering->edge, ordering->edge_room, sizeof *ordering->edge);
     }
-    ordering->edge[ordering->n_edges] = (struct edge){to, ordering->after[from]};
+    ordering->edge[ordering->n_edges] = (struct edge){to, ordering->after[from], is_data};
     ordering->after[from] = ordering->n_edges++;
     ordering->n_before[to]++;
+}
+
+static void add_edge(struct ordering *ordering, uint32_t from, uint32_t to) {
+    add_data_edge(ordering, from, to, false);
 }
 
 static void add_reader(struct ordering *ordering, uint32_t r, uint32_t i) {
@@ -61,7 +67,7 @@ static void add_reader(struct ordering *ordering, uint32_t r, uint32_t i) {
         ordering->reader_room = ordering->reader_room ? 2 * ordering->reader_room : 256;
         ordering->reader = base_grow(ordering->reader, ordering->reader_room, sizeof *ordering->reader);
     }
-    ordering->reader[ordering->n_readers] = (struct edge){i, ordering->reader_edge[r]};
+    ordering->reader[ordering->n_readers] = (struct edge){i, ordering->reader_edge[r], false};
     ordering->reader_edge[r] = ordering->n_readers++;
 }
 
@@ -70,7 +76,7 @@ static void visit(void *user, uint32_t r, bool is_write) {
     uint32_t i = ordering->at;
     if (ordering->writer[r] == ISA_NONE && ordering->reader_edge[r] == ISA_NONE)
         ordering->touched[ordering->n_touched++] = r;
-    add_edge(ordering, ordering->writer[r], i);
+    add_data_edge(ordering, ordering->writer[r], i, !is_write);
     if (!is_write) {
         add_reader(ordering, r, i);
         return;
@@ -89,6 +95,13 @@ static bool is_exchange(const struct ptx_instruction *insn) {
     return is_one && ptx_has(insn, PTX_MOD_SYNC) && insn->guard == PTX_NO_INDEX;
 }
 
+/* Atomics that shared memory lacks are loops of compare-and-swap. */
+static bool is_retried(const struct ptx_instruction *insn) {
+    bool is_atomic = insn->opcode == PTX_OP_ATOM || insn->opcode == PTX_OP_RED;
+    return is_atomic && insn->space == PTX_SPACE_SHARED && !ptx_has(insn, PTX_MOD_CAS) &&
+           !ptx_has(insn, PTX_MOD_EXCH) && (isa_is_float(insn) || ptx_type_bits(isa_type(insn)) == 64);
+}
+
 /* Nothing moves across such an instruction. */
 static bool is_fixed(const struct ptx_instruction *insn) {
     switch (ptx_opcode_family(insn->opcode)) {
@@ -105,7 +118,7 @@ static bool is_fixed(const struct ptx_instruction *insn) {
                          insn->operand[1].kind == PTX_OPERAND_SPECIAL && insn->operand[1].special >= PTX_SPECIAL_CLOCK;
     return has_carry || reads_special || insn->opcode == PTX_OP_FENCE || insn->opcode == PTX_OP_MEMBAR ||
            insn->opcode == PTX_OP_WGMMA || ptx_has(insn, PTX_MOD_VOLATILE) || isa_has_rare_path(insn) ||
-           (ptx_opcode_family(insn->opcode) == PTX_FAMILY_WARP && !is_exchange(insn));
+           is_retried(insn) || (ptx_opcode_family(insn->opcode) == PTX_FAMILY_WARP && !is_exchange(insn));
 }
 
 static bool is_load(const struct ptx_instruction *insn) {
@@ -239,8 +252,9 @@ static void find_early(struct ordering *ordering) {
 }
 
 /* Estimates the cycles until a result can be used. Only the order of magnitude matters. */
+enum { ARITHMETIC = 4, DOUBLE = 8, GUARD = 13, SPECIAL = 18, SHARED = 24, MEMORY = 200 };
+
 static uint32_t latency_of(const struct ptx_instruction *insn) {
-    enum { ARITHMETIC = 4, DOUBLE = 8, GUARD = 13, SPECIAL = 18, SHARED = 24, MEMORY = 200 };
     switch (insn->opcode) {
     case PTX_OP_LD:
     case PTX_OP_LDU:
@@ -427,22 +441,48 @@ static uint32_t choose_sparingly(struct ordering *ordering, const bool *is_taken
     return first;
 }
 
-/* Takes the first early instruction that waits for no other, if there are registers for it. Otherwise takes, among the
- * next ones, the first whose operands are ready, or will be ready first. Loads stay in their order then: a later one
- * would take the registers that earlier ones need to reach their uses. */
+/* Returns whether the instruction waits for a load. What waits for arithmetic is there soon. */
+static bool waits_for_load(const struct ordering *ordering, uint32_t i, uint32_t now) {
+    return ordering->ready[i] >= now + SHARED;
+}
+
+/* Returns the first early instruction that waits for no load, otherwise the one whose operands will be there first.
+ * Stops at the first for which there are no registers: a later one would take those that it needs. */
+static uint32_t choose_early(struct ordering *ordering, const bool *is_taken, uint32_t next_early, uint32_t now) {
+    enum { WINDOW = 48 };
+    uint32_t chosen = ISA_NONE, n_seen = 0;
+    for (uint32_t i = next_early; i < ordering->count && n_seen < WINDOW; i++) {
+        if (is_taken[i] || !ordering->is_early[i])
+            continue;
+        n_seen++;
+        if (ordering->n_before[i])
+            continue;
+        if (ordering->pressure + change_by(ordering, i) + ordering->room > ordering->limit)
+            break;
+        if (!waits_for_load(ordering, i, now))
+            return i;
+        if (chosen == ISA_NONE || ordering->ready[i] < ordering->ready[chosen])
+            chosen = i;
+    }
+    return chosen;
+}
+
+/* Takes an early instruction, if there are registers for it and it waits for no load. Otherwise takes, among the next
+ * ones, the first whose operands are ready, or will be ready first. Loads stay in their order then: a later one would
+ * take the registers that earlier ones need to reach their uses. */
 static uint32_t choose(struct ordering *ordering, const bool *is_taken, uint32_t *next_early, uint32_t *next_any,
                        uint32_t now) {
     enum { WINDOW = 48 };
     while (*next_early < ordering->count && (is_taken[*next_early] || !ordering->is_early[*next_early]))
         ++*next_early;
-    if (*next_early < ordering->count && !ordering->n_before[*next_early] &&
-        ordering->pressure + change_by(ordering, *next_early) + ordering->room <= ordering->limit)
-        return *next_early;
+    uint32_t early = choose_early(ordering, is_taken, *next_early, now);
+    if (early != ISA_NONE && !waits_for_load(ordering, early, now))
+        return early;
     while (is_taken[*next_any])
         ++*next_any;
-    if (ordering->pressure >= ordering->limit)
+    if (early == ISA_NONE && ordering->pressure >= ordering->limit)
         return choose_sparingly(ordering, is_taken, *next_any);
-    uint32_t chosen = ISA_NONE, n_seen = 0;
+    uint32_t chosen = early, n_seen = 0;
     bool is_load_left = false;
     for (uint32_t i = *next_any; i < ordering->count && (n_seen < WINDOW || chosen == ISA_NONE); i++) {
         if (is_taken[i])
@@ -457,7 +497,7 @@ static uint32_t choose(struct ordering *ordering, const bool *is_taken, uint32_t
             continue;
         if (ordering->ready[i] <= now)
             return i;
-        if (chosen == ISA_NONE || ordering->ready[i] < ordering->ready[chosen])
+        if (chosen == ISA_NONE || (early == ISA_NONE && ordering->ready[i] < ordering->ready[chosen]))
             chosen = i;
     }
     return chosen;
@@ -475,9 +515,9 @@ static void put_in_order(struct ordering *ordering, struct ptx_instruction *sort
         ptx_for_each_register(&block[chosen], pass_register, ordering);
         uint32_t result = now + latency_of(&block[chosen]);
         for (uint32_t e = ordering->after[chosen]; e != ISA_NONE; e = ordering->edge[e].next) {
-            uint32_t to = ordering->edge[e].to;
+            uint32_t to = ordering->edge[e].to, from = ordering->edge[e].is_data ? result : now + 1;
             ordering->n_before[to]--;
-            ordering->ready[to] = result > ordering->ready[to] ? result : ordering->ready[to];
+            ordering->ready[to] = from > ordering->ready[to] ? from : ordering->ready[to];
         }
         now++;
     }

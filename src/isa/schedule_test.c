@@ -56,6 +56,17 @@ static void a_condition_on_loaded_data_does_not_keep_loads_back(void **state) {
                         "1 3 2 4 5 6 7");
 }
 
+/* What needs a load's result waits; ptxas 13.0 loads the indices of all bodies of an unrolled loop first. */
+static void loads_do_not_wait_for_another_loads_result(void **state) {
+    (void)state;
+    assert_string_equal(order("ld.global.u64 %rd1, [%rd0];\nld.global.f32 %f1, [%rd1];\nld.global.u64 %rd2, [%rd0+8];\n"
+                              "ld.global.f32 %f2, [%rd2];\nadd.f32 %f3, %f1, %f2;\nret;\n"),
+                        "0 2 1 3 4 5");
+    assert_string_equal(order("atom.global.add.u32 %r1, [%rd0], 1;\nld.global.f32 %f1, [%rd1];\n"
+                              "add.f32 %f2, %f3, %f3;\nret;\n"), /* the load only waits for its turn */
+                        "0 1 2 3");
+}
+
 /* Orders 16 pairs of a load and a store to shared memory while 44 values are live; returns the loads before a store. */
 static unsigned loads_ahead(unsigned threads, unsigned blocks) {
     static char body[16384];
@@ -142,6 +153,16 @@ static void loads_cross_shuffles_but_not_divisions(void **state) {
     assert_string_equal(order("div.full.f32 %f1, %f2, %f3;\nld.global.f32 %f4, [%rd0];\nret;\n"), "1 0 2");
 }
 
+static void atomics_go_ahead_unless_they_are_loops(void **state) {
+    (void)state;
+    assert_string_equal(order("atom.shared.add.u32 %r1, [%r2], %r3;\nxor.b32 %r4, %r1, %r4;\n"
+                              "atom.shared.add.u32 %r5, [%r2], %r3;\nret;\n"),
+                        "0 2 1 3");
+    assert_string_equal(order("atom.shared.add.f32 %f1, [%r2], %f3;\nadd.f32 %f4, %f1, %f4;\n"
+                              "atom.shared.add.f32 %f5, [%r2], %f3;\nret;\n"),
+                        "0 1 2 3");
+}
+
 /* The load of line 2 goes up although all of them must be before the division, which a load comes after. */
 static void loads_go_up_before_a_division_too(void **state) {
     (void)state;
@@ -200,12 +221,14 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loads_come_before_what_uses_them),
         cmocka_unit_test(a_condition_on_loaded_data_does_not_keep_loads_back),
+        cmocka_unit_test(loads_do_not_wait_for_another_loads_result),
         cmocka_unit_test(loads_go_ahead_as_far_as_registers_cost_no_block),
         cmocka_unit_test(loads_do_not_overtake_stores),
         cmocka_unit_test(loads_overtake_stores_that_they_cannot_meet),
         cmocka_unit_test(nothing_crosses_a_barrier_or_the_clock),
         cmocka_unit_test(copies_their_groups_and_waits_keep_their_order),
         cmocka_unit_test(loads_cross_shuffles_but_not_divisions),
+        cmocka_unit_test(atomics_go_ahead_unless_they_are_loops),
         cmocka_unit_test(loads_go_up_before_a_division_too),
         cmocka_unit_test(a_register_keeps_its_writers_and_readers_in_order),
         cmocka_unit_test(loads_stay_in_order_when_registers_are_few),

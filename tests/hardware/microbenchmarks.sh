@@ -28,10 +28,10 @@ results=$(h200 constant_l --set constant_cache.size=4K --set constant_cache.busy
 expect "latency of constants in a larger cache" "$(value "$results" constant_latency 4096)" 28
 expect "cycles of 8 addresses of constants in half the time" "$(value "$results" constant_lanes_32_warps 8)" 8
 results=$(h200 constant_f)
-expect "latency of constants that the SM has not read" "$(value "$results" constant_first_8192_bytes 512)" 320
+expect "latency of constants that the SM has not read" "$(value "$results" constant_first_8192_bytes 512)" 319
 expect "constants at a fixed place beside the load/store unit" "$(value "$results" constant_fixed 32)" 0
 results=$(h200 constant_first --set constant_cache.far_cycles=0)
-expect "the same without a second cache" "$(value "$results" constant_first_8192_bytes 512)" 118
+expect "the same without a second cache" "$(value "$results" constant_first_8192_bytes 512)" 117
 expect "square roots, of zero in one lane" "$(value "$(h200 op_sqrt_f32)" op_sqrt_f32 latency)" 122
 expect "divisions, of zero in one lane" "$(value "$(h200 op_div_f32)" op_div_f32 latency)" 271
 expect "fence" "$(value "$(h200 fence_device)" fence_device 1)" 267
