@@ -69,7 +69,7 @@ struct isa_insn {
     uint8_t takes : 2;        /* enum isa_takes */
     bool is_exception : 1;    /* unit, lanes and latency hold although it is no arithmetic */
     bool is_predicated : 1;   /* a branch that becomes predicates: no thread jumps */
-    bool has_slow_path : 1;   /* a square root or a division, which takes longer for some numbers */
+    bool has_slow_path : 1;   /* a rounded root, reciprocal or division: longer for some numbers */
     bool is_device_fence : 1; /* orders accesses for the device or the system, not only for the block */
     uint8_t atomic : 3;       /* enum isa_atomic */
 };

@@ -168,8 +168,7 @@ static void describe(const struct isa_code *code, const struct ptx_instruction *
         insn->atomic = kind_of_atomic(code, source) & 7;
     insn->is_device_fence =
         (source->opcode == PTX_OP_MEMBAR || source->opcode == PTX_OP_FENCE) && !ptx_has(source, PTX_MOD_CTA_MODE);
-    insn->has_slow_path = (source->opcode == PTX_OP_SQRT || source->opcode == PTX_OP_DIV) &&
-                          isa_has_rare_path(source) && isa_type(source) == PTX_F32;
+    insn->has_slow_path = isa_is_float(source) && isa_has_rare_path(source);
 }
 
 void isa_choose_units(struct isa_code *code) {

@@ -15,11 +15,12 @@ static void expect_unit(const struct isa_insn *insn, enum isa_unit unit, enum is
 
 static void rounded_roots_and_divisions_have_a_slow_path(void **state) {
     (void)state;
-    struct fixture f = choose("div.rn.f32 %f1, %f2, %f3;\nsqrt.rn.f32 %f4, %f1;\ndiv.full.f32 %f2, %f1, %f3;\n"
-                              "div.approx.f32 %f2, %f1, %f3;\nsqrt.approx.f32 %f2, %f1;\ndiv.s32 %r2, %r1, %r0;\n"
-                              "div.rn.f64 %d1, %d2, %d3;\n");
-    for (unsigned k = 0; k < 7; k++)
-        assert_int_equal(fixture_at(&f, k)->has_slow_path, k < 2);
+    struct fixture f = choose("div.rn.f32 %f1, %f2, %f3;\nsqrt.rn.f32 %f4, %f1;\nrcp.rn.f32 %f2, %f1;\n"
+                              "div.rn.f64 %d1, %d2, %d3;\nrcp.rn.f64 %d1, %d2;\nsqrt.rn.f64 %d1, %d2;\n"
+                              "div.full.f32 %f2, %f1, %f3;\ndiv.approx.f32 %f2, %f1, %f3;\nrcp.approx.f32 %f2, %f1;\n"
+                              "sqrt.approx.f32 %f2, %f1;\ndiv.s32 %r2, %r1, %r0;\nadd.f64 %d1, %d2, %d3;\n");
+    for (unsigned k = 0; k < 12; k++)
+        assert_int_equal(fixture_at(&f, k)->has_slow_path, k < 6);
     fixture_free(&f);
 }
 

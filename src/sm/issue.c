@@ -1,6 +1,8 @@
 /* Issues a group that a scheduler has picked: executes its instruction, occupies its unit, and sets the time of its
  * results. A group that names its threads issues through issue_own(). For other groups the model names the threads,
  * bundle by bundle. Models that issue several groups or instructions in one cycle go through joint_issue.c. */
+#include <string.h>
+
 #include "divergence/parts/threads.h"
 #include "isa/isa.h"
 #include "sm/prepare.h"
@@ -78,31 +80,78 @@ static inline void issue_machine_instructions(struct sm *sm, uint32_t scheduler,
 /* Returns whether the bits are those of zero, of a denormal or infinite number, or of NaN. */
 static bool is_special(uint32_t bits) { return (((bits >> 23) + 1) & 0xff) < 2; }
 
-/* A rare operand makes a square root or a division call a function. Code of ptxas 13.0 decides on square roots by
- * integer arithmetic: it calls the function if the number's bits minus 0x0d000000 are above 0x727fffff, so if the
- * number is negative, zero, tiny, infinite or NaN. Divisions call theirs if an operand is special, and also if their
- * exponents are extreme, which is left out. Its length is that for a dividend of zero. bench/hardware: op_sqrt_f32 and
- * op_div_f32, where one lane has zero. */
+/* A rare operand makes a root, a reciprocal or a division call a function: its length, and the time it takes. */
+struct slow_path {
+    uint32_t instructions, cycles;
+};
+
+/* bench/hardware: op_sqrt_f32, op_div_f32, op_rcp_f32 and op_div_f64, where one lane has zero (the reciprocal's has
+ * zero and infinity in turns). The lengths are those for zero. Reciprocals and roots of double precision were not
+ * measured, and take as long as those of single precision. */
+static struct slow_path slow_path_of(const struct exec_insn *insn, bool is_double) {
+    switch (insn->opcode) {
+    case PTX_OP_DIV:
+        return is_double ? (struct slow_path){63, 381} : (struct slow_path){34, 261};
+    case PTX_OP_RCP:
+        return is_double ? (struct slow_path){18, 242} : (struct slow_path){22, 242};
+    default:
+        return is_double ? (struct slow_path){14, 112} : (struct slow_path){12, 112};
+    }
+}
+
+/* Returns whether the number calls the function, as code of ptxas 13.0 decides. Divisions of single precision call
+ * theirs if an operand is special, and also if their exponents are extreme, which is left out. */
+static bool is_slow_float(enum ptx_opcode opcode, uint32_t x, uint32_t y) {
+    switch (opcode) {
+    case PTX_OP_DIV:
+        return is_special(x) || is_special(y);
+    case PTX_OP_RCP:
+        return ((x + 0x1800000u) & 0x7f800000u) <= 0x1ffffffu;
+    default: /* negative, zero, tiny, infinite, NaN */
+        return x - 0x0d000000u > 0x727fffffu;
+    }
+}
+
+/* The same of double precision, where the code looks at the upper halves. */
+static bool is_slow_double(enum ptx_opcode opcode, uint64_t x, uint64_t y) {
+    enum { LEAST_DIVIDEND = 0x03600000, LEAST = 0x00100000, MOST = 0x7f800000 };
+    uint32_t high = (uint32_t)(x >> 32), magnitude = high & 0x7fffffffu;
+    if (opcode == PTX_OP_RCP)
+        return ((high + 0x300402u) & 0x7fffffffu) < 0x400402u;
+    if (opcode == PTX_OP_SQRT)
+        return high - 0x03500000u >= 0x7ca00000u;
+    double dividend, divisor;
+    memcpy(&dividend, &x, sizeof dividend);
+    memcpy(&divisor, &y, sizeof divisor);
+    double quotient = dividend / divisor;
+    uint64_t bits;
+    memcpy(&bits, &quotient, sizeof bits);
+    uint32_t result = (uint32_t)(bits >> 32) & 0x7fffffffu;
+    return magnitude < LEAST_DIVIDEND || ((uint32_t)(y >> 32) & MOST) == MOST || result <= LEAST || result > MOST;
+}
+
 static __attribute__((noinline)) void take_slow_path(struct sm *sm, uint32_t scheduler, struct sm_slot *slot,
                                                      const struct exec_row *row, const struct exec_insn *insn,
                                                      uint32_t mask, uint64_t cycle) {
-    enum { ROOT_INSTRUCTIONS = 12, ROOT_CYCLES = 112, DIVISION_INSTRUCTIONS = 34, DIVISION_CYCLES = 261 };
-    bool divides = insn->opcode == PTX_OP_DIV;
-    const uint32_t *bits = divergence_lanes(row, insn->operand[insn->n_dst]);
-    const uint32_t *divisor = divides ? divergence_lanes(row, insn->operand[insn->n_dst + 1]) : NULL;
-    uint32_t n_slow = 0, n = divides ? DIVISION_INSTRUCTIONS : ROOT_INSTRUCTIONS;
+    struct exec_operand x = insn->operand[insn->n_dst], y = x;
+    bool is_double = x.width == PTX_WIDTH_64;
+    struct slow_path path = slow_path_of(insn, is_double);
+    uint32_t n_slow = 0;
+    if (insn->opcode == PTX_OP_DIV)
+        y = insn->operand[insn->n_dst + 1];
+    const uint32_t *floats = divergence_lanes(row, x), *divisors = divergence_lanes(row, y);
+    const uint64_t *doubles = divergence_lanes(row, x), *long_divisors = divergence_lanes(row, y);
     for (uint32_t left = mask; left; left &= left - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(left);
-        n_slow +=
-            divides ? is_special(bits[lane]) || is_special(divisor[lane]) : bits[lane] - 0x0d000000u > 0x727fffffu;
+        n_slow += is_double ? is_slow_double(insn->opcode, doubles[lane], long_divisors[lane])
+                            : is_slow_float(insn->opcode, floats[lane], divisors[lane]);
     }
     if (!n_slow)
         return;
-    sm->counters.machine_instructions += n;
-    sm->counters.machine_thread_instructions += n * n_slow;
-    sm->schedulers.busy_until[scheduler] += n;
-    slot->fetch_ready =
-        (slot->fetch_ready > cycle ? slot->fetch_ready : cycle) + (divides ? DIVISION_CYCLES : ROOT_CYCLES);
+    sm->counters.machine_instructions += path.instructions;
+    sm->counters.machine_thread_instructions += path.instructions * n_slow;
+    sm->schedulers.busy_until[scheduler] += path.instructions;
+    slot->fetch_ready = (slot->fetch_ready > cycle ? slot->fetch_ready : cycle) + path.cycles;
 }
 
 /* match.any finds one value after the other (bench/hardware: op_match_any, op_match_any_16). The next one's search

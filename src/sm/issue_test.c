@@ -307,6 +307,45 @@ static void threads_that_divide_zero_call_a_function(void **state) {
     assert_in_range(half.cycles, none.cycles + 255, none.cycles + 265);
 }
 
+/* The first lanes have `rare`, and the others one. */
+static struct stats_counters run_on_numbers(const char *operation, const char *rare, bool is_double, unsigned n_rare) {
+    static const char *const machine[] = {"lowering.target=sm_90", NULL};
+    char body[512];
+    const char *one = is_double ? "0d3FF0000000000000" : "0f3F800000", *type = is_double ? "f64" : "f32";
+    snprintf(body, sizeof body,
+             "mov.u32 %%r1, %%laneid;\nsetp.lt.u32 %%p1, %%r1, %u;\nselp.%s %%%c1, %s, %s, %%p1;\n"
+             "mov.%s %%%c2, %s;\n%s;\nret;",
+             n_rare, type, is_double ? 'g' : 'f', rare, one, type, is_double ? 'g' : 'f', one, operation);
+    return fixture_run(machine, body, 1, 32);
+}
+
+static void expect_function(const char *operation, const char *rare, bool is_double, unsigned n, unsigned cycles) {
+    struct stats_counters none = run_on_numbers(operation, rare, is_double, 0);
+    struct stats_counters half = run_on_numbers(operation, rare, is_double, 16);
+    assert_int_equal(half.machine_instructions, none.machine_instructions + n);
+    assert_int_equal(half.machine_thread_instructions, none.machine_thread_instructions + n * 16);
+    assert_in_range(half.cycles, none.cycles + cycles - (cycles ? 6 : 0), none.cycles + cycles + 4);
+}
+
+/* The numbers of instructions are those of ptxas's functions for zero. */
+static void threads_with_rare_numbers_call_functions(void **state) {
+    (void)state;
+    expect_function("rcp.rn.f32 %f1, %f1", "0f00000000", false, 22, 242);
+    expect_function("rcp.rn.f32 %f1, %f1", "0f7F000000", false, 22, 242); /* the result is a denormal number */
+    expect_function("rcp.rn.f32 %f1, %f1", "0f7E000000", false, 0, 0);
+    expect_function("sqrt.rn.f32 %f1, %f1", "0f00000000", false, 12, 112);
+    expect_function("div.rn.f64 %g1, %g1, %g2", "0d0000000000000000", true, 63, 381);
+    expect_function("div.rn.f64 %g1, %g1, %g2", "0d0360000000000000", true, 0, 0);
+    expect_function("div.rn.f64 %g1, %g1, %g2", "0d035FFFFF00000000", true, 63, 381);
+    expect_function("div.rn.f64 %g1, %g1, %g2", "0d7F90000000000000", true, 63, 381); /* the quotient */
+    expect_function("div.rn.f64 %g1, %g2, %g1", "0d7F80000000000000", true, 63, 381); /* the divisor */
+    expect_function("div.rn.f64 %g1, %g2, %g1", "0d7F70000000000000", true, 0, 0);
+    expect_function("mov.f64 %g2, 0d4700000000000000;\ndiv.rn.f64 %g1, %g1, %g2", "0d0370000000000000", true, 63,
+                    381); /* a tiny quotient */
+    expect_function("rcp.rn.f64 %g1, %g1", "0d0000000000000000", true, 18, 242);
+    expect_function("sqrt.rn.f64 %g1, %g1", "0dBFF0000000000000", true, 14, 112);
+}
+
 /* 31 rounds after the first, with 31, 30... 1 threads: 16 on average. */
 static void threads_that_retry_an_atomic_become_fewer(void **state) {
     (void)state;
@@ -381,6 +420,7 @@ int main(void) {
         cmocka_unit_test(fences_and_releases_wait_for_earlier_accesses),
         cmocka_unit_test(threads_of_a_path_are_active),
         cmocka_unit_test(threads_that_divide_zero_call_a_function),
+        cmocka_unit_test(threads_with_rare_numbers_call_functions),
         cmocka_unit_test(threads_that_retry_an_atomic_become_fewer),
         cmocka_unit_test(a_sleep_takes_a_power_of_two_of_nanoseconds),
         cmocka_unit_test(long_products_take_longer_and_hold_the_scheduler),
