@@ -148,20 +148,26 @@ bool exec_cluster_is_complete(const struct exec_cluster *cluster, uint32_t warp_
     return true;
 }
 
+void exec_cta_number(struct exec_cta *cta, uint32_t index) {
+    struct exec_block *block = &cta->block;
+    const uint32_t *grid = block->grid->shape.grid;
+    const uint32_t ctaid[3] = {index % grid[0], index / grid[0] % grid[1], index / grid[0] / grid[1]};
+    block->index = index;
+    for (int i = 0; i < 3; i++)
+        broadcast(block->ctaid[i], ctaid[i]);
+    place_in_cluster(block, ctaid);
+}
+
 void exec_cta_start(struct exec_cta *cta, uint32_t index, uint32_t sm) {
     struct exec_block *block = &cta->block;
     const struct exec_grid *grid = block->grid;
     block->shared = cta->shared;
-    block->index = index;
     block->n_rows = cta->n_rows;
-    const uint32_t ctaid[3] = {index % grid->shape.grid[0], index / grid->shape.grid[0] % grid->shape.grid[1],
-                               index / grid->shape.grid[0] / grid->shape.grid[1]};
+    exec_cta_number(cta, index);
     for (int i = 0; i < 3; i++) {
-        broadcast(block->ctaid[i], ctaid[i]);
         broadcast(block->nctaid[i], grid->shape.grid[i]);
         broadcast(block->ntid[i], grid->shape.block[i]);
     }
-    place_in_cluster(block, ctaid);
     broadcast(block->smid, sm);
     broadcast(block->nsmid, grid->n_sms);
     broadcast(block->nwarpid, grid->warps_per_sm);

@@ -22,6 +22,8 @@ struct exec_cta *exec_cta_new(const struct exec_grid *grid);
 void exec_cta_free(struct exec_cta *cta);
 /* Starts block number `index` on SM `sm`: registers and memory are zero, all threads live. */
 void exec_cta_start(struct exec_cta *cta, uint32_t index, uint32_t sm);
+/* Gives a block that has started, but executed nothing, another index. */
+void exec_cta_number(struct exec_cta *cta, uint32_t index);
 /* Lets block number `rank` of a cluster of several blocks join it, after it was started, and leave it when it has
  * ended. Returns true if it was the last one. */
 void exec_cta_join(struct exec_cta *cta, struct exec_cluster *cluster, uint32_t rank);

@@ -51,7 +51,8 @@ static void run_memory(struct gpu_run *run, uint32_t i, uint64_t end) {
 static void run_ahead(struct gpu_run *run, uint32_t i, uint64_t most) {
     struct gpu_unit *unit = &run->timed->unit[i];
     unit->clock.most_ticks = most;
-    while (unit->clock.n_ticks < most && unit->clock.wake <= run->last_ahead && sm_is_alone(unit->sm, unit->clock.wake))
+    while (unit->clock.n_ticks < most && !unit->n_replaced && unit->clock.wake <= run->last_ahead &&
+           sm_is_alone(unit->sm, unit->clock.wake))
         if (!gpu_tick(run, unit, i, SM_AHEAD, run->last_ahead + 1)) { /* the others must come there first */
             if (unit->stop == GPU_STOP_TURN)
                 unit->stop = GPU_STOP_NONE;
@@ -100,7 +101,7 @@ static void run_partition(const struct gpu_round *round, uint32_t i, struct gpu_
 void gpu_begin_note(const struct gpu_round *round, struct gpu_note *note) {
     note->round = round->now->number;
     note->next = MEM_NEVER;
-    note->n_ticks = 0;
+    note->n_ticks = note->n_stores = 0;
     note->has_fault = false;
     if (note->has_work || gpu_has_mail(round))
         memset(note->word, 0, GPU_NOTE_SETS * round->n_words * sizeof *note->word);
@@ -205,6 +206,7 @@ void gpu_merge_notes(struct gpu_round *round) {
             continue;
         all->next = gpu_earlier(all->next, note->next);
         all->n_ticks += note->n_ticks;
+        all->n_stores += note->n_stores;
         all->has_work |= note->has_work;
         for (uint32_t i = 0; i < GPU_NOTE_SETS * round->n_words; i++)
             all->word[i] |= note->word[i];
@@ -280,6 +282,7 @@ static bool run_round(struct gpu_round *round) {
     if (round->now->end - 1 - run->first_cycle > run->most_cycles)
         round->now->end = run->first_cycle + run->most_cycles + 1;
     round->store_cycle = begin;
+    gpu_choose_replacing(run);
     if (run->has_series)
         advance_series(run, begin ? begin - 1 : 0);
     timed->cycle = round->next;

@@ -21,6 +21,20 @@ enum gpu_stop {
     GPU_STOP_FAULT   /* in the program, or of a check */
 };
 
+/* A block that has started in the place of one that has ended, and has no number yet. */
+struct gpu_replacement {
+    uint64_t cycle;
+    struct sm_resident *block;
+};
+
+/* What an SM does when blocks end (turns.c). */
+enum gpu_replacing {
+    GPU_REPLACES_IN_TURN,
+    GPU_REPLACES_NONE, /* no block is left: it only counts them */
+    GPU_REPLACES_LATER /* it starts others, which get their numbers after the round */
+};
+enum { GPU_MOST_REPLACED = 16 };
+
 /* The clock's data about an SM. Host threads run neighbouring SMs, so each has its own cache lines. */
 struct gpu_unit {
     _Alignas(64) struct sm_clock clock; /* n_ticks: not counted yet */
@@ -28,8 +42,12 @@ struct gpu_unit {
     struct sm *sm;
     uint64_t stop_cycle;
     enum gpu_stop stop;
-    uint32_t n_ended;           /* blocks that have ended and are not counted yet */
-    bool has_room;              /* its scheduler allows more blocks now */
+    uint32_t n_ended;                /* blocks that have ended and are not counted yet */
+    bool has_room;                   /* its scheduler allows more blocks now */
+    uint32_t n_counted;              /* blocks that have ended without a turn in this round */
+    uint64_t last_end;               /* of these */
+    uint32_t n_replaced, n_numbered; /* of `replaced`, in this round; those that have got their numbers */
+    struct gpu_replacement replaced[GPU_MOST_REPLACED];
     struct exec_stores *stores; /* that other SMs do not see yet */
 };
 
@@ -90,6 +108,7 @@ struct gpu_run {
     bool has_series;             /* samples, or a timeline */
     bool is_watched;             /* SMs are checked or observed after each tick */
     bool is_observed;
+    enum gpu_replacing replacing; /* in this round */
     bool is_quiet; /* when last looked at, nothing had changed for limits.watchdog cycles: it may be a livelock */
     struct gpu_together *together; /* NULL: one launch */
     struct gpu_window *window;     /* NULL: the whole launch */

@@ -9,7 +9,7 @@
 
 /* Sets of a note, with a bit for each SM or partition. */
 enum gpu_note_set {
-    GPU_HAS_STORES, /* SMs */
+    GPU_HAS_LEFT, /* SMs with stores to be written, or blocks that have ended without a turn */
     GPU_HAS_STOPPED,
     GPU_IS_IDLE, /* SMs with work, but without blocks */
     GPU_TO_SM,   /* SMs and partitions to which packets were sent */
@@ -20,7 +20,7 @@ enum gpu_note_set {
 /* A thread's observations in a round. With at most 64 SMs and partitions they are one cache line. */
 struct gpu_note {
     uint64_t next; /* the next cycle in which one of its pieces has work, or its first packet arrives */
-    uint64_t n_ticks;
+    uint32_t n_ticks, n_stores;
     uint32_t round; /* in which the thread last worked; the note is that round's */
     bool has_work;  /* one of the first three sets has members: the turns have something to do */
     bool has_fault;
@@ -108,6 +108,9 @@ static inline void gpu_stop_sm(struct gpu_unit *unit, enum gpu_stop why, uint64_
     unit->stop_cycle = cycle;
 }
 
+/* turns.c: blocks of the SM have ended in this cycle. Returns whether it may go on without a turn. */
+bool gpu_replaces(struct gpu_run *run, struct gpu_unit *unit, uint64_t cycle);
+
 /* Runs an SM from the cycle for which it asked, up to the one before `end`. Returns false if it stops. */
 static inline bool gpu_tick(struct gpu_run *run, struct gpu_unit *unit, uint32_t i, enum sm_freedom freedom,
                             uint64_t end) {
@@ -122,7 +125,7 @@ static inline bool gpu_tick(struct gpu_run *run, struct gpu_unit *unit, uint32_t
     uint64_t cycle = sm_last_cycle(unit->sm);
     if (outcome == SM_FAULTED || !gpu_watch(run, i, cycle))
         gpu_stop_sm(unit, GPU_STOP_FAULT, cycle);
-    else if (unit->n_ended || unit->has_room)
+    else if ((unit->n_ended || unit->has_room) && (freedom != SM_APART || !gpu_replaces(run, unit, cycle)))
         gpu_stop_sm(unit, GPU_STOP_BLOCKS, cycle);
     return unit->stop == GPU_STOP_NONE;
 }
@@ -131,10 +134,11 @@ static inline bool gpu_tick(struct gpu_run *run, struct gpu_unit *unit, uint32_t
  * turn; until then its next cycle is not known. */
 static inline void gpu_note_sm(const struct gpu_round *round, struct gpu_unit *unit, uint32_t i,
                                struct gpu_note *note) {
-    note->n_ticks += unit->clock.n_ticks;
+    note->n_ticks += (uint32_t)unit->clock.n_ticks;
     unit->clock.n_ticks = 0;
-    if (exec_stores_are_pending(unit->stores))
-        gpu_note_put(round, note, GPU_HAS_STORES, i);
+    if (exec_stores_are_pending(unit->stores) || unit->n_counted)
+        gpu_note_put(round, note, GPU_HAS_LEFT, i);
+    note->n_stores += unit->stores->n - unit->stores->n_applied;
     bool has_turn = unit->stop != GPU_STOP_NONE && unit->stop_cycle < round->now->end;
     if (unit->stop != GPU_STOP_NONE)
         gpu_note_put(round, note, GPU_HAS_STOPPED, i);
@@ -154,6 +158,8 @@ void gpu_begin_note(const struct gpu_round *round, struct gpu_note *note);
 void gpu_merge_notes(struct gpu_round *round);
 
 /* turns.c */
+/* Before a round: decides what SMs do when blocks end. */
+void gpu_choose_replacing(struct gpu_run *run);
 /* Serves the stopped SMs, each in its turn. They then go on to the end of the quantum. Returns false at a fault. */
 bool gpu_take_turns(struct gpu_round *round);
 /* Returns whether all blocks have ended and no atomic waits in an SM. */

@@ -5,7 +5,9 @@
  * - Atomics, surface writes and device functions. The SM has stopped before such an instruction. When every SM has
  *   finished the quantum or stopped, the stopped SMs continue one at a time, the earliest first. Earlier stores are
  *   written before each turn.
- * - Blocks that end. The SM has stopped, and receives new blocks when its turn comes.
+ * - Blocks that end. The SM has stopped, and receives new blocks when its turn comes. If the new blocks execute nothing
+ *   before the end of the quantum (launch.turn_cycles), or there are none, only their order matters: the SM goes on,
+ * and they get their numbers here.
  * - Stores. They are written to memory at the end, in order where the stores of several SMs overlap.
  * - The end of the launch. It ends when all blocks have ended and their atomics have left the SMs. SMs without blocks
  *   handle the memory's answers only once it is certain that the launch continues.
@@ -18,7 +20,7 @@
 #include "gpu/round.h"
 
 enum {
-    WORTH_WORKERS = 3 /* least number of SMs with stores for which another round on all threads pays */
+    WORTH_WORKERS = 12 /* least number of stores for which another round on all threads pays */
 };
 
 /* --- stores --- */
@@ -31,19 +33,15 @@ static bool is_home(const struct gpu_round *round, uint32_t piece, uint32_t sm) 
 static void apply_free(void *user, uint32_t piece, uint32_t thread) {
     (void)thread;
     const struct gpu_round *round = user;
-    GPU_FOR_MEMBERS(i, round, gpu_all_of(round, GPU_HAS_STORES))
+    GPU_FOR_MEMBERS(i, round, gpu_all_of(round, GPU_HAS_LEFT))
     if (is_home(round, piece, i))
         exec_stores_apply_free(round->run->timed->unit[i].stores, round->run->grid->memory);
 }
 
 /* Writes the stores to memory whose order does not matter, if there are enough for several threads. */
 static void apply_free_stores(struct gpu_round *round) {
-    uint32_t n = 0;
-    if (!round->run->timed->unit[0].stores->claims)
-        return;
-    for (uint32_t i = 0; i < round->n_words; i++)
-        n += (uint32_t)__builtin_popcountll(gpu_all_of(round, GPU_HAS_STORES)[i]);
-    if (n >= WORTH_WORKERS)
+    bool has_claims = round->run->timed->unit[0].stores->claims;
+    if (has_claims && gpu_note_of(round, 0)->n_stores >= WORTH_WORKERS)
         gpu_workers_run(round->run->timed->workers, apply_free, round, round->n_threads);
 }
 
@@ -51,7 +49,7 @@ static void apply_free_stores(struct gpu_round *round) {
 static void apply_stores(struct gpu_round *round, uint64_t cycle, uint32_t last) {
     struct gpu_timed *timed = round->run->timed;
     const struct exec_memory *memory = round->run->grid->memory;
-    uint64_t *set = gpu_all_of(round, GPU_HAS_STORES), next = round->store_cycle;
+    uint64_t *set = gpu_all_of(round, GPU_HAS_LEFT), next = round->store_cycle;
     while (next <= cycle) {
         uint64_t now = next;
         next = UINT64_MAX;
@@ -61,12 +59,94 @@ static void apply_stores(struct gpu_round *round, uint64_t cycle, uint32_t last)
                 exec_stores_apply(stores, memory, now);
             if (exec_stores_are_pending(stores))
                 next = gpu_earlier(next, stores->store[stores->n_applied].cycle);
-            else
+            else if (!timed->unit[i].n_counted)
                 gpu_set_remove(set, i);
         }
         next = next > now ? next : now + 1;
     }
     round->store_cycle = cycle;
+}
+
+/* --- blocks without turns --- */
+
+/* Every block that ends in the round can be replaced if as many are left as SMs can hold, because a new one does not
+ * end in the same round. */
+void gpu_choose_replacing(struct gpu_run *run) {
+    const struct gpu_timed *timed = run->timed;
+    const struct config_launch *launch = &timed->machine.launch;
+    uint64_t n_left = run->n_blocks - run->next_block, n_sms = timed->machine.sm.count;
+    bool is_simple = timed->quantum > 1 && !run->together && !run->window && !run->started && !run->is_watched &&
+                     !run->grid->check && exec_shape_cluster(&run->grid->shape) == 1;
+    run->replacing = GPU_REPLACES_IN_TURN;
+    if (!is_simple || timed->divergence->chip)
+        return;
+    if (!n_left) {
+        run->replacing = GPU_REPLACES_NONE;
+        return;
+    }
+    if (launch->turn_cycles >= timed->quantum && n_left >= n_sms * sm_most_blocks(timed->sm[0]) &&
+        sm_numbers_later(timed->sm[0]))
+        run->replacing = GPU_REPLACES_LATER;
+}
+
+bool gpu_replaces(struct gpu_run *run, struct gpu_unit *unit, uint64_t cycle) {
+    if (run->replacing == GPU_REPLACES_IN_TURN || unit->has_room || run->is_watched)
+        return false;
+    uint32_t n_free = sm_most_blocks(unit->sm) - sm_count_blocks(unit->sm);
+    if (run->replacing == GPU_REPLACES_NONE) {
+        if (!sm_count_blocks(unit->sm))
+            return false;
+    } else {
+        if (unit->n_replaced + n_free > GPU_MOST_REPLACED)
+            return false;
+        for (uint32_t i = 0; i < n_free; i++) {
+            uint64_t start = cycle + run->timed->machine.launch.turn_cycles;
+            unit->replaced[unit->n_replaced++] =
+                (struct gpu_replacement){cycle, sm_start_some_block(unit->sm, start, cycle)};
+        }
+        unit->clock.wake = cycle + 1;
+    }
+    unit->n_counted += unit->n_ended;
+    unit->n_ended = 0;
+    unit->last_end = cycle;
+    return true;
+}
+
+/* Gives the SM's blocks of this cycle their numbers. */
+static void number_blocks_of(struct gpu_run *run, struct gpu_unit *unit, uint64_t cycle) {
+    for (; unit->n_numbered < unit->n_replaced; unit->n_numbered++) {
+        const struct gpu_replacement *next = &unit->replaced[unit->n_numbered];
+        if (next->cycle != cycle)
+            return;
+        uint64_t start = gpu_start_of_block(&run->timed->machine.launch, &run->next_start, run->first_cycle, cycle);
+        sm_number_block(unit->sm, next->block, (uint32_t)run->next_block++, start);
+    }
+}
+
+/* Gives blocks their numbers in the order (cycle, SM), those that come before SM `sm` in this cycle. */
+static void number_blocks(struct gpu_round *round, uint64_t cycle, uint32_t sm) {
+    struct gpu_unit *unit = round->run->timed->unit;
+    for (uint64_t now = 0, next; now <= cycle; now = next) {
+        next = UINT64_MAX;
+        GPU_FOR_MEMBERS(i, round, gpu_all_of(round, GPU_HAS_LEFT)) {
+            if (now && (now < cycle || i < sm))
+                number_blocks_of(round->run, &unit[i], now);
+            if (unit[i].n_numbered < unit[i].n_replaced && unit[i].replaced[unit[i].n_numbered].cycle > now)
+                next = gpu_earlier(next, unit[i].replaced[unit[i].n_numbered].cycle);
+        }
+    }
+}
+
+/* Counts the blocks that have ended without turns. */
+static void count_blocks(struct gpu_round *round) {
+    struct gpu_run *run = round->run;
+    number_blocks(round, UINT64_MAX - 1, UINT32_MAX);
+    GPU_FOR_MEMBERS(i, round, gpu_all_of(round, GPU_HAS_LEFT)) {
+        struct gpu_unit *unit = &run->timed->unit[i];
+        run->n_finished += unit->n_counted;
+        run->last_cycle = unit->last_end > run->last_cycle ? unit->last_end : run->last_cycle;
+        unit->n_counted = unit->n_replaced = unit->n_numbered = 0;
+    }
 }
 
 /* --- one turn --- */
@@ -105,7 +185,7 @@ static bool take_turn(struct gpu_round *round, uint32_t i) {
     if (unit->n_ended) {
         run->n_finished += unit->n_ended;
         unit->n_ended = 0;
-        run->last_cycle = cycle;
+        run->last_cycle = cycle > run->last_cycle ? cycle : run->last_cycle;
         gpu_check_blocks(run);
     }
     return true;
@@ -182,6 +262,8 @@ static void run_wave_piece(void *user, uint32_t piece, uint32_t thread) {
             continue;
         }
         gpu_run_sm(round->run, i, wave->end);
+        if (unit->n_counted)
+            gpu_note_put(round, note, GPU_HAS_LEFT, i);
         if (unit->stop != GPU_STOP_NONE || wave->end == round->now->end)
             gpu_note_sm(round, unit, i, note);
     }
@@ -199,6 +281,7 @@ static bool is_at_home(const struct gpu_round *round, const uint64_t *set) {
 static bool run_wave(struct gpu_round *round, uint64_t *going, uint32_t sm, uint64_t end) {
     struct wave wave = {round, going, end, sm, true};
     if (sm != UINT32_MAX) {
+        number_blocks(round, round->run->timed->unit[sm].stop_cycle, sm);
         gpu_set_put(going, sm);
         gpu_set_remove(gpu_all_of(round, GPU_HAS_STOPPED), sm);
     }
@@ -243,6 +326,7 @@ bool gpu_take_turns(struct gpu_round *round) {
         if (!is_good)
             return false;
     }
+    count_blocks(round);
     apply_free_stores(round);
     apply_stores(round, end - 1, UINT32_MAX);
     run_idle(round);

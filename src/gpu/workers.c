@@ -35,7 +35,7 @@
 #ifndef POLLS /* tests/interleavings defines smaller ones */
 enum {
     POLLS = 2000,        /* before a thread lets others run: about a hundred microseconds */
-    YIELDS = 50,         /* before it sleeps */
+    YIELDS = 1000,       /* before it sleeps: to wake it takes tens of microseconds */
     IDLE_POLLS = 20,     /* before a thread helps others: taking the last pieces from them costs more than it gains */
     PATIENT_POLLS = 100, /* before the caller takes the last pieces of others */
     SEVERAL = 2          /* pieces that a thread must have left so that others take one */

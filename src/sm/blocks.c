@@ -105,7 +105,7 @@ static struct sm_resident *free_resident(struct sm *sm) {
     return resident;
 }
 
-void sm_start_block(struct sm *sm, uint32_t block, uint64_t cycle) {
+static struct sm_resident *start(struct sm *sm, uint32_t block, uint64_t cycle) {
     if (cycle)
         sm_catch_up(sm, cycle - 1);
     struct sm_resident *resident = free_resident(sm);
@@ -123,6 +123,38 @@ void sm_start_block(struct sm *sm, uint32_t block, uint64_t cycle) {
     sm->counters.blocks++;
     sm->counters.threads += exec_shape_threads(&sm->grid->shape);
     sm->divergence->admit(sm->model, &resident->block, cycle);
+    return resident;
+}
+
+void sm_start_block(struct sm *sm, uint32_t block, uint64_t cycle) { start(sm, block, cycle); }
+
+/* Nothing may look at the block's number before it executes, and its first instructions need not be fetched. */
+bool sm_numbers_later(const struct sm *sm) {
+    return sm_can_share(sm) && !sm->boards.board && !sm->has_several_grids && !sm->has_clusters && !sm->observer &&
+           !sm->fetch.can_miss && sm_has_scoreboard(sm);
+}
+
+struct sm_resident *sm_start_some_block(struct sm *sm, uint64_t first, uint64_t cycle) {
+    sm->blocks.start = first + 1;
+    struct sm_resident *resident = start(sm, 0, cycle);
+    sm->blocks.start = 0;
+    return resident;
+}
+
+/* The block's groups sleep. If it starts later than was known, they still wake at first, and find that they must sleep
+ * on: the SM has a tick more, in which nothing happens. */
+void sm_number_block(struct sm *sm, struct sm_resident *resident, uint32_t block, uint64_t first) {
+    exec_cta_number(resident->block.cta, block);
+    if (first + 1 == resident->block.first_cycle)
+        return;
+    for (uint32_t s = 0; s < sm->slots.n; s++) {
+        struct sm_slot *slot = &sm->slots.slot[s];
+        if (!sched_has(&sm->slots.occupied, s) || slot->group->home != &resident->block)
+            continue;
+        assert(slot->state == SM_SLOT_FETCH && slot->wake == resident->block.first_cycle && first >= slot->wake);
+        slot->fetch_ready = slot->wake = first + 1;
+    }
+    resident->block.first_cycle = first + 1;
 }
 
 void sm_start_block_at(struct sm *sm, uint32_t block, uint64_t start, uint64_t cycle) {

@@ -70,6 +70,12 @@ void sm_pull(struct sm *sm, uint64_t cycle);
 /* Puts the block on the SM now. Its groups issue from cycle `start` on. */
 void sm_start_block_at(struct sm *sm, uint32_t block, uint64_t start, uint64_t cycle);
 void sm_start_block(struct sm *sm, uint32_t block, uint64_t cycle);
+/* As sm_start_block_at(), for a block whose number and exact start are not known yet: it starts no earlier than
+ * `start`. It gets them before that cycle, by sm_number_block(). Only if sm_numbers_later(). */
+struct sm_resident;
+bool sm_numbers_later(const struct sm *sm);
+struct sm_resident *sm_start_some_block(struct sm *sm, uint64_t start, uint64_t cycle);
+void sm_number_block(struct sm *sm, struct sm_resident *resident, uint32_t block, uint64_t start);
 /* The same for a block of a cluster. The SM may have passed this cycle. Returns the cycle in which the block came. */
 uint64_t sm_start_block_in(struct sm *sm, struct exec_cluster *cluster, uint32_t rank, uint32_t block, uint64_t start,
                            uint64_t cycle);
