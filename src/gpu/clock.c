@@ -18,9 +18,10 @@
  * An SM with no access in flight may run past the end of the quantum (sm_is_alone): its registers and slots then stay
  * in the host's caches. No simulated component can observe the difference, so how far it comes may depend on the host.
  * On one thread it comes as far as it may. On several threads the others would wait for it, so it runs ahead only until
- * it has had as many ticks in the round as a quantum has cycles. Diagnoses must not depend on it either. No SM runs
- * beyond last_ahead, the end of a quantum. When the next round begins beyond it, all SMs have come there, and none has
- * come further: only then are the limits checked. At a fault each SM runs ahead as far as it may (settle). */
+ * it has had as many ticks in the round as a quantum has cycles, or more if most SMs run ahead. Diagnoses must not
+ * depend on it either. No SM runs beyond last_ahead, the end of a quantum. When the next round begins beyond it, all
+ * SMs have come there, and none has come further: only then are the limits checked. At a fault each SM runs ahead as
+ * far as it may (settle). */
 #include <string.h>
 #include <time.h>
 
@@ -47,17 +48,21 @@ static void run_memory(struct gpu_run *run, uint32_t i, uint64_t end) {
         mem_sm_advance(run->timed->mem, i, *unit->answer);
 }
 
-/* Ticks an SM in the cycles in which it is alone, ahead of the others, until it has had `most` ticks in this round. */
-static void run_ahead(struct gpu_run *run, uint32_t i, uint64_t most) {
+/* Ticks an SM in the cycles in which it is alone, ahead of the others, until it has had `most` ticks in this round.
+ * Returns whether it could go on. */
+static bool run_ahead(struct gpu_run *run, uint32_t i, uint32_t most) {
     struct gpu_unit *unit = &run->timed->unit[i];
     unit->clock.most_ticks = most;
-    while (unit->clock.n_ticks < most && !unit->n_replaced && unit->clock.wake <= run->last_ahead &&
-           sm_is_alone(unit->sm, unit->clock.wake))
+    while (!unit->n_replaced && unit->clock.wake <= run->last_ahead && sm_is_alone(unit->sm, unit->clock.wake)) {
+        if (unit->clock.n_ticks >= most)
+            return true;
         if (!gpu_tick(run, unit, i, SM_AHEAD, run->last_ahead + 1)) { /* the others must come there first */
             if (unit->stop == GPU_STOP_TURN)
                 unit->stop = GPU_STOP_NONE;
-            return;
+            return false;
         }
+    }
+    return false;
 }
 
 /* Returns the last cycle to which an SM may run ahead: the end of a quantum, so that no round goes beyond it either. */
@@ -77,7 +82,7 @@ static uint64_t last_ahead(const struct gpu_run *run, uint64_t cycle) {
 static void settle(struct gpu_run *run) {
     for (uint32_t i = 0; i < run->timed->machine.sm.count; i++)
         if (run->timed->unit[i].stop == GPU_STOP_NONE && sm_count_blocks(run->timed->sm[i]))
-            run_ahead(run, i, UINT64_MAX);
+            run_ahead(run, i, UINT32_MAX);
 }
 
 /* --- in parallel --- */
@@ -103,6 +108,7 @@ void gpu_begin_note(const struct gpu_round *round, struct gpu_note *note) {
     note->next = MEM_NEVER;
     note->n_ticks = note->n_stores = 0;
     note->has_fault = false;
+    note->n_willing = 0;
     if (note->has_work || gpu_has_mail(round))
         memset(note->word, 0, GPU_NOTE_SETS * round->n_words * sizeof *note->word);
     note->has_work = false;
@@ -148,8 +154,8 @@ static void run_part(const struct gpu_round *round, uint32_t part, struct gpu_no
         exec_stores_forget(unit->stores);
     if (unit->stop == GPU_STOP_NONE) {
         gpu_run_sm(round->run, i, round->now->end);
-        if (unit->stop == GPU_STOP_NONE)
-            run_ahead(round->run, i, round->most_ticks);
+        bool is_willing = unit->stop == GPU_STOP_NONE && run_ahead(round->run, i, round->now->most_ticks);
+        note->n_willing = (int16_t)(note->n_willing + (is_willing ? 1 : -GPU_UNWILLING));
     } else {
         run_memory(round->run, i, round->now->end);
     }
@@ -193,7 +199,7 @@ static void run_in_turn(struct gpu_round *round) {
         if (gpu_due_of(unit) >= round->now->end)
             continue;
         if (unit->stop == GPU_STOP_NONE && gpu_tick(run, unit, i, SM_TOGETHER, round->now->end))
-            run_ahead(run, i, UINT64_MAX);
+            run_ahead(run, i, UINT32_MAX);
         gpu_note_sm(round, unit, i, note);
     }
 }
@@ -207,10 +213,21 @@ void gpu_merge_notes(struct gpu_round *round) {
         all->next = gpu_earlier(all->next, note->next);
         all->n_ticks += note->n_ticks;
         all->n_stores += note->n_stores;
+        all->n_willing = (int16_t)(all->n_willing + note->n_willing);
         all->has_work |= note->has_work;
         for (uint32_t i = 0; i < GPU_NOTE_SETS * round->n_words; i++)
             all->word[i] |= note->word[i];
     }
+}
+
+/* Returns how many ticks an SM may have in a round before it no longer runs ahead. On several threads the others wait
+ * for it, except if most SMs would run ahead: then all of them do, and there are fewer rounds. */
+static uint32_t most_ticks(const struct gpu_round *round, bool is_common) {
+    enum { MOST_TOGETHER = 64 };
+    uint32_t quantum = round->run->timed->quantum;
+    if (round->n_threads == 1)
+        return UINT32_MAX;
+    return is_common && quantum < MOST_TOGETHER ? MOST_TOGETHER : quantum;
 }
 
 /* Runs all pieces. The first note then holds the observations of all threads. */
@@ -230,6 +247,7 @@ static void run_pieces(struct gpu_round *round) {
         for (uint32_t i = 0; i < n_parts; i++)
             run_part(round, i, all, 0);
     gpu_merge_notes(round);
+    round->now->most_ticks = most_ticks(round, all->n_willing > 0);
 }
 
 /* --- rounds --- */
@@ -378,7 +396,6 @@ static void start_rounds(struct gpu_round *round, struct gpu_run *run) {
         .n_partitions = n_partitions,
         .n_words = ((n_sms > n_partitions ? n_sms : n_partitions) + 63) / 64,
         .n_threads = n_threads,
-        .most_ticks = n_threads > 1 ? timed->quantum : UINT64_MAX,
         .is_in_turn = timed->quantum == 1,
         .prefetches = sm_needs_prefetch(timed->sm[0]),
     };
@@ -387,6 +404,7 @@ static void start_rounds(struct gpu_round *round, struct gpu_run *run) {
     round->notes = base_allocate_aligned((size_t)round->n_threads * round->note_bytes);
     round->now = base_allocate_aligned(sizeof *round->now + 2 * round->n_words * sizeof *round->now->receivers);
     round->going = base_allocate_aligned(round->n_words * sizeof *round->going);
+    round->now->most_ticks = most_ticks(round, false);
     round->sms = round->now->receivers;
     round->partitions = round->sms + round->n_words;
     bool has_claims = gpu_has_mail(round) && n_sms < EXEC_CLAIM_SMS;

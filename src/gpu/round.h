@@ -17,6 +17,8 @@ enum gpu_note_set {
     GPU_NOTE_SETS
 };
 
+enum { GPU_UNWILLING = 3 };
+
 /* A thread's observations in a round. With at most 64 SMs and partitions they are one cache line. */
 struct gpu_note {
     uint64_t next; /* the next cycle in which one of its pieces has work, or its first packet arrives */
@@ -24,7 +26,8 @@ struct gpu_note {
     uint32_t round; /* in which the thread last worked; the note is that round's */
     bool has_work;  /* one of the first three sets has members: the turns have something to do */
     bool has_fault;
-    uint64_t word[]; /* the sets, each round->n_words long */
+    int16_t n_willing; /* SMs that could have run further ahead, minus GPU_UNWILLING for each of the others that ran */
+    uint64_t word[];   /* the sets, each round->n_words long */
 };
 
 /* What all threads read in a round. Only the caller's thread changes it, between rounds. With at most 64 SMs and
@@ -33,6 +36,7 @@ struct gpu_announcement {
     uint64_t end;         /* the first cycle of the next quantum */
     uint64_t mail_round;  /* mem_use_mail() */
     uint32_t number;      /* of the round */
+    uint32_t most_ticks;  /* of an SM in the round, if it runs ahead */
     uint64_t receivers[]; /* a set of SMs and then one of partitions: those that have mail */
 };
 
@@ -44,11 +48,10 @@ struct gpu_round {
     uint64_t *sms, *partitions;            /* now->receivers */
     uint32_t n_partitions, n_sms, n_words; /* n_words: of a set */
     uint32_t note_bytes, n_threads;
-    uint32_t *part_of;   /* per piece of the workers */
-    uint32_t *home;      /* per part: the host thread that usually runs it, whose processor's caches hold its state */
-    uint64_t most_ticks; /* of an SM in a round, if it runs ahead */
-    bool is_in_turn;     /* every tick needs its turn */
-    bool prefetches;     /* sm_needs_prefetch() of the SMs */
+    uint32_t *part_of; /* per piece of the workers */
+    uint32_t *home;    /* per part: the host thread that usually runs it, whose processor's caches hold its state */
+    bool is_in_turn;   /* every tick needs its turn */
+    bool prefetches;   /* sm_needs_prefetch() of the SMs */
     /* Only the caller's thread uses these. */
     _Alignas(64) uint64_t next; /* the next cycle in which something happens */
     uint64_t store_cycle;       /* stores before this cycle are in memory */
