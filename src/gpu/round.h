@@ -133,6 +133,13 @@ static inline bool gpu_tick(struct gpu_run *run, struct gpu_unit *unit, uint32_t
     return unit->stop == GPU_STOP_NONE;
 }
 
+/* Notes to which partitions the thread that runs the SM has sent packets. */
+static inline void gpu_note_mail(const struct gpu_round *round, uint32_t i, struct gpu_note *note) {
+    if (gpu_has_mail(round))
+        note->next =
+            gpu_earlier(note->next, mem_sm_mail(round->run->timed->mem, i, gpu_set_of(round, note, GPU_TO_PARTITION)));
+}
+
 /* Notes what the others must know of an SM that has run. An SM that has stopped in this round is noted again after its
  * turn; until then its next cycle is not known. */
 static inline void gpu_note_sm(const struct gpu_round *round, struct gpu_unit *unit, uint32_t i,
@@ -148,9 +155,7 @@ static inline void gpu_note_sm(const struct gpu_round *round, struct gpu_unit *u
     if (!has_turn)
         note->next = gpu_earlier(note->next, gpu_next_of(unit));
     note->has_fault |= has_turn && unit->stop == GPU_STOP_FAULT;
-    if (gpu_has_mail(round))
-        note->next =
-            gpu_earlier(note->next, mem_sm_mail(round->run->timed->mem, i, gpu_set_of(round, note, GPU_TO_PARTITION)));
+    gpu_note_mail(round, i, note);
 }
 
 /* clock.c */

@@ -257,14 +257,15 @@ static void run_wave_piece(void *user, uint32_t piece, uint32_t thread) {
             wave->has_no_fault = false;
             return;
         }
-        if (!sm_count_blocks(unit->sm)) {
-            gpu_note_put(round, note, GPU_IS_IDLE, i);
-            continue;
-        }
-        gpu_run_sm(round->run, i, wave->end);
+        bool has_blocks = sm_count_blocks(unit->sm);
+        if (has_blocks)
+            gpu_run_sm(round->run, i, wave->end);
+        gpu_note_mail(round, i, note); /* another thread may run the SM in the next wave */
         if (unit->n_counted)
             gpu_note_put(round, note, GPU_HAS_LEFT, i);
-        if (unit->stop != GPU_STOP_NONE || wave->end == round->now->end)
+        if (!has_blocks)
+            gpu_note_put(round, note, GPU_IS_IDLE, i);
+        else if (unit->stop != GPU_STOP_NONE || wave->end == round->now->end)
             gpu_note_sm(round, unit, i, note);
     }
 }
