@@ -150,7 +150,9 @@ static void set_pace(struct sm *sm, uint32_t s, struct sm_request *request, cons
         request->lines_per_cycle = (uint8_t)(lines ? lines : 1);
         return;
     }
-    unsigned cycles = sm_is_fragment(sm, request->pc) ? sm_fragment_passes(sm, request->pc, false) : 0;
+    bool is_fragment =
+        sm->program->exec->code[request->pc].kind == EXEC_KIND_WARP_MEMORY && sm_is_fragment(sm, request->pc);
+    unsigned cycles = is_fragment ? sm_fragment_passes(sm, request->pc, false) : 0;
     if (!cycles)
         cycles = mem_l1_passes(address, request->lanes, bytes, request->transaction, n, machine->unified.tag_banks,
                                machine->shared.banks);

@@ -60,20 +60,22 @@ static inline void issue_machine_instructions(struct sm *sm, uint32_t scheduler,
     if (n == 0 || timing->is_predicated)
         slot->fetch_ready = cycle + 1;
     if (timing->is_device_fence) {
-        uint64_t fenced = cycle + sm_fence_cycles(sm, slot);
-        slot->fetch_ready = slot->fetch_ready > fenced ? slot->fetch_ready : fenced;
+        uint64_t end = cycle + sm_fence_cycles(sm, slot);
+        slot->fetch_ready = slot->fetch_ready > end ? slot->fetch_ready : end;
         slot->has_accessed = false;
     }
     slot->is_fenced = false;
-    uint64_t end = cycle + n + (timing->is_long_product ? sm->machine->sm.long_product_issue_cycles - 1 : 0);
-    if (end > cycle + 1) {
-        sm->schedulers.busy_until[scheduler] = end;
-        if (slot->fetch_ready < end)
-            slot->fetch_ready = end;
-    }
     if (n > 1) {
+        sm->schedulers.busy_until[scheduler] = cycle + n;
+        if (slot->fetch_ready < cycle + n)
+            slot->fetch_ready = cycle + n;
         if (timing->is_reconvergence)
             slot->fetch_ready += sm->machine->lowering.reconverge_cycles;
+    }
+    if (timing->is_long_product && n) {
+        uint64_t end = cycle + n + sm->machine->sm.long_product_issue_cycles - 1;
+        sm->schedulers.busy_until[scheduler] = end;
+        slot->fetch_ready = slot->fetch_ready > end ? slot->fetch_ready : end;
     }
 }
 
