@@ -98,3 +98,4 @@ void bench_clusters(struct bench *bench);
 void bench_copies(struct bench *bench);
 void bench_slices(struct bench *bench);
 void bench_dispatch(struct bench *bench);
+void bench_sectors(struct bench *bench);

@@ -57,6 +57,7 @@ int main(int argc, char **argv) {
     bench_copies(&bench);
     bench_slices(&bench);
     bench_dispatch(&bench);
+    bench_sectors(&bench);
 
     CHECK(cuMemFree(bench.data));
     CHECK(cuMemFree(bench.times));
