@@ -111,7 +111,7 @@ struct config_writes {
 struct config_l1 {
     struct config_cache cache;
     struct config_writes writes;
-    bool has_bank_queues, bypass, is_hashed, is_random;
+    bool has_bank_queues, bypass, is_hashed, is_random, keeps_local;
     uint32_t tag_bytes;
 };
 
@@ -132,7 +132,8 @@ struct config_l2 {
 struct config_slice {
     uint32_t interleave_bytes, combine, spread_cycles;
     bool has_store_port;
-    double partial_cycles, sector_cycles;
+    double partial_cycles, next_partial_cycles, sector_cycles;
+    bool keeps_parts;
 };
 
 /* An L2 divided into two halves, each near half of the SMs. */
@@ -144,8 +145,8 @@ struct config_halves {
 
 /* The network between the SMs and the L2. */
 struct config_crossbar {
-    uint32_t latency_cycles, credits;
-    double bytes_per_cycle;
+    uint32_t latency_cycles, credits, atomics;
+    double bytes_per_cycle, sector_cycles;
 };
 
 struct config_dram {

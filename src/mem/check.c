@@ -97,7 +97,8 @@ static bool check_rest(const struct finding *finding, const struct mem *mem) {
     for (uint32_t i = 0; i < mem->n_sms; i++) {
         const struct mem_sm *sm = &mem->sms[i];
         uint32_t n_misses = sm->data.mshrs.lines.n_used + sm->code.mshrs.lines.n_used + sm->texture.mshrs.lines.n_used;
-        if (n_misses + sm->data.n_writebacks > 0 || sm->credits != mem->machine->crossbar.credits)
+        if (n_misses + sm->data.n_writebacks > 0 || sm->credits != mem->machine->crossbar.credits ||
+            sm->atomics != mem->machine->crossbar.atomics)
             return broken(finding, "SM %u waits, but nothing is in flight", i);
     }
     for (uint32_t i = 0; i < mem->n_banks; i++)
@@ -181,9 +182,10 @@ void mem_describe(const struct mem *mem, void (*line)(void *user, const char *te
         describe_l1(&writer, sm, &sm->data);
         describe_l1(&writer, sm, &sm->code);
         describe_l1(&writer, sm, &sm->texture);
-        if (sm->credits < mem->machine->crossbar.credits || sm->data.n_writebacks > 0)
-            say(&writer, "SM %u: %u stores, atomics and uncached reads, %u write-backs in flight", i,
-                mem->machine->crossbar.credits - sm->credits, sm->data.n_writebacks);
+        uint32_t n_sent = mem->machine->crossbar.credits + mem->machine->crossbar.atomics - sm->credits - sm->atomics;
+        if (n_sent > 0 || sm->data.n_writebacks > 0)
+            say(&writer, "SM %u: %u stores, atomics and uncached reads, %u write-backs in flight", i, n_sent,
+                sm->data.n_writebacks);
     }
     for (uint32_t i = 0; i < mem->n_banks; i++)
         describe_bank(&writer, mem, &mem->banks[i]);

@@ -7,6 +7,10 @@
  * in integer ticks of 2^-20 cycle, so that several headers fit into a cycle and every host computes the same result. A
  * packet that arrives within a cycle is seen in the next cycle.
  *
+ * With crossbar.sector_cycles stores and atomics occupy the SM's link by sectors, not by bytes. A line of 128 bytes of
+ * which an instruction stores parts of sectors takes the time of one sector more, for the mask of its bytes. Reads of
+ * the sectors of a line leave together.
+ *
  * Left out: buffers inside the crossbar, arbitration beyond (cycle, SM, order), flits. A packet reserves the SM's
  * outgoing link when the access is made, not when the L1's lookup ends. */
 #include <assert.h>
@@ -21,12 +25,16 @@ uint64_t mem_ticks_per_byte(double bytes_per_cycle) {
 
 static uint64_t ticks(uint64_t cycle) { return cycle << MEM_TICK_BITS; }
 
-/* Reserves the link for a packet, no earlier than `start`. Returns the time at which the packet starts. */
-static uint64_t pass(struct mem_link *link, uint64_t start, uint32_t bytes) {
+/* Reserves the link, no earlier than `start`. Returns the time from which it is reserved. */
+static uint64_t reserve(struct mem_link *link, uint64_t start, uint64_t duration) {
     if (start < link->free_ticks)
         start = link->free_ticks;
-    link->free_ticks = start + bytes * link->ticks_per_byte;
+    link->free_ticks = start + duration;
     return start;
+}
+
+static uint64_t pass(struct mem_link *link, uint64_t start, uint32_t bytes) {
+    return reserve(link, start, bytes * link->ticks_per_byte);
 }
 
 static uint32_t packet_bytes(const struct mem_message *message) {
@@ -50,11 +58,16 @@ static uint64_t arrive(struct mem_link *link, const struct mem_message *message,
     return (link->free_ticks + ticks(1) - 1) >> MEM_TICK_BITS;
 }
 
-static uint64_t depart(struct mem *mem, struct mem_link *link, struct mem_message *message, uint64_t cycle) {
-    uint32_t bytes = message->flags & MEM_FLAG_COMBINED ? 0 : packet_bytes(message);
-    uint64_t head = pass(link, ticks(cycle), bytes) + mem->crossbar_ticks;
+/* Lets the packet's head, which leaves at `start`, cross. Returns the cycle in which it arrives. */
+static uint64_t cross(const struct mem *mem, struct mem_message *message, uint64_t start) {
+    uint64_t head = start + mem->crossbar_ticks;
     message->fraction = (uint32_t)(head & (ticks(1) - 1));
     return head >> MEM_TICK_BITS;
+}
+
+static uint64_t depart(struct mem *mem, struct mem_link *link, struct mem_message *message, uint64_t cycle) {
+    uint32_t bytes = message->flags & MEM_FLAG_COMBINED ? 0 : packet_bytes(message);
+    return cross(mem, message, pass(link, ticks(cycle), bytes));
 }
 
 /* Packets go straight into the receiver's queue, or through the mail if another host thread may be running it. */
@@ -66,12 +79,23 @@ static void deliver(const struct mem *mem, struct mem_outbox *outbox, uint32_t r
         mem_events_add_packet(events, cycle, kind, message, sequence);
 }
 
-void mem_crossbar_to_bank(struct mem *mem, struct mem_sm *sm, struct mem_message *message, uint64_t cycle) {
-    sm->counters.crossbar_bytes += packet_bytes(message);
-    uint64_t head = depart(mem, &sm->out, message, cycle);
+static void send_to_bank(struct mem *mem, struct mem_sm *sm, const struct mem_message *message, uint64_t head) {
     uint32_t partition = message->unit % mem->n_partitions; /* the bank knows it too, but others write to the bank */
     deliver(mem, sm->outbox, partition, &mem->partitions[partition].events, head, MEM_EVENT_BANK_ARRIVE, message,
             sm->n_sent++);
+}
+
+void mem_crossbar_to_bank(struct mem *mem, struct mem_sm *sm, struct mem_message *message, uint64_t cycle) {
+    sm->counters.crossbar_bytes += packet_bytes(message);
+    uint64_t head = depart(mem, &sm->out, message, cycle);
+    send_to_bank(mem, sm, message, head);
+}
+
+void mem_crossbar_sectors_to_bank(struct mem *mem, struct mem_sm *sm, struct mem_message *message, uint32_t n_sectors,
+                                  uint64_t cycle) {
+    sm->counters.crossbar_bytes += packet_bytes(message);
+    uint64_t start = reserve(&sm->out, ticks(cycle), n_sectors * mem->sector_ticks);
+    send_to_bank(mem, sm, message, cross(mem, message, start));
 }
 
 void mem_crossbar_at_bank(struct mem *mem, const struct mem_message *message, uint64_t cycle) {

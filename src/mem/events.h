@@ -30,6 +30,8 @@ enum mem_message_type {
 enum mem_message_flags {
     MEM_FLAG_CODE = 1,       /* from or to the instruction cache */
     MEM_FLAG_DIRECT = 2,     /* no MSHR: the token is the caller's */
+    MEM_FLAG_NEXT_PART = 4,  /* WRITE: follows a part of the same 128 bytes, of the same instruction */
+    MEM_FLAG_ATOMIC = 4,     /* DONE: answers an atomic */
     MEM_FLAG_HAS_COPY = 4,   /* OWN: the sender has a shared copy. ACK: the sender keeps a shared copy */
     MEM_FLAG_HAS_DATA = 8,   /* ACK: carries the modified line */
     MEM_FLAG_BULK = 8,       /* READ, DATA: of a bulk copy */

@@ -8,10 +8,10 @@
  * through packets alone, so host threads may run all of them at once, for as long as a packet needs to cross.
  *
  * Flow control: the misses (MSHRs), write-backs (twice the MSHRs), and stores, atomics and uncached reads
- * (crossbar.credits) that an SM may have in flight are limited. Each bank's input has room for everything that can
- * arrive, in two rings: requests, which may have to wait in order, and responses (MESI: write-backs and
- * acknowledgements), which never wait. SMs and banks always accept what they receive and DRAM always finishes, so every
- * wait ends. */
+ * (crossbar.credits, crossbar.atomics) that an SM may have in flight are limited. Each bank's input has room for
+ * everything that can arrive, in two rings: requests, which may have to wait in order, and responses (MESI: write-backs
+ * and acknowledgements), which never wait. SMs and banks always accept what they receive and DRAM always finishes, so
+ * every wait ends. */
 #pragma once
 
 #include <stdbool.h>
@@ -61,7 +61,7 @@ struct mem_l1 {
     } refusal;
     uint8_t flag;  /* MEM_FLAG_CODE or MEM_FLAG_TEXTURE in its messages; 0: the data cache */
     uint8_t level; /* enum mem_level */
-    bool is_write_back, allocates_on_write;
+    bool is_write_back, allocates_on_write, keeps_local;
     bool has_ports; /* otherwise the SM limits its accesses per cycle itself: unified.tag_banks */
 };
 
@@ -69,9 +69,15 @@ struct mem_sm {
     _Alignas(64) bool waits_for_change; /* an access was refused because something was full */
     struct mem_l1 data, code, texture;
     struct mem_link out, in, bulk_in; /* bulk_in: the data of bulk copies */
-    uint32_t id, credits;
-    uint64_t flushed_stamp; /* the data cache's stamp when its last flush began; MEM_NEVER: there was none */
-    uint32_t flush_slot;    /* next slot to flush; the number of slots when no flush is in progress */
+    uint32_t id, credits, atomics;    /* how many more stores and uncached reads, and atomics, may be in flight */
+    struct mem_burst {
+        uint64_t group;
+        uint32_t token, n_sectors;
+        bool has_mask;
+    } burst; /* the sectors of one line that an instruction stores, of which the last packets were */
+    uint64_t read_group, read_cycle; /* the line of which sectors were last asked for, and when */
+    uint64_t flushed_stamp;          /* the data cache's stamp when its last flush began; MEM_NEVER: there was none */
+    uint32_t flush_slot;             /* next slot to flush; the number of slots when no flush is in progress */
     struct stats_mem counters;
     struct mem_events events;
     struct mem_outbox *outbox; /* for the partitions, of the host thread that runs the SM */
@@ -133,6 +139,7 @@ struct mem_bank {
     uint64_t *sharers; /* per slot: SMs with a copy, except the owner (MESI) */
     uint8_t *owner;    /* per slot: the SM that may write, or MEM_NO_OWNER */
     uint8_t *halves;   /* per slot: enum mem_halves; NULL: the chip is not divided */
+    uint16_t *missing; /* per slot: bytes that no store has written and DRAM has not been asked for; NULL: none */
     struct mem_lines lines;
     struct mem_entry *entry;
     struct mem_waiting *waiting;
@@ -195,6 +202,7 @@ struct mem {
     uint32_t l2_latency, l2_merges;
     bool shares_lookups;     /* stores and the first lines of reads: slice.sector_cycles below 1 */
     uint64_t crossbar_ticks; /* latency of one crossing */
+    uint64_t sector_ticks;   /* crossbar.sector_cycles; 0: packets leave SMs by their bytes */
     struct mem_sm *sms;
     struct mem_bank *banks;
     struct mem_channel *channels;
@@ -257,6 +265,9 @@ void mem_texture_flush(struct mem_sm *sm);
 /* crossbar.c */
 uint64_t mem_ticks_per_byte(double bytes_per_cycle);
 void mem_crossbar_to_bank(struct mem *mem, struct mem_sm *sm, struct mem_message *message, uint64_t cycle);
+/* A store or an atomic that leaves the SM for as long as `n_sectors` sectors do: crossbar.sector_cycles. */
+void mem_crossbar_sectors_to_bank(struct mem *mem, struct mem_sm *sm, struct mem_message *message, uint32_t n_sectors,
+                                  uint64_t cycle);
 void mem_crossbar_at_bank(struct mem *mem, const struct mem_message *message, uint64_t cycle);
 void mem_crossbar_to_sm(struct mem *mem, struct mem_message *message, uint64_t cycle);
 void mem_crossbar_at_sm(struct mem *mem, const struct mem_message *message, uint64_t cycle);

@@ -5,7 +5,8 @@
  * when it arrives.
  *
  * Write-through: a store goes to the L2 and updates the line if the L1 has it. With allocation, a store of a whole line
- * puts the line into the L1. Write-back: a store needs the line (fetched, or owned under MESI), unless it writes the
+ * puts the line into the L1. With l1.keep_local, so does a store of part of a line of local memory, which only its
+ * thread reads. Write-back: a store needs the line (fetched, or owned under MESI), unless it writes the
  * whole line on a machine without coherence. A load that bypasses the cache drops the line, so that the next load of
  * the line reads the L2 again. Atomics execute in the L2; without coherence they first drop the SM's own copy.
  *
@@ -16,6 +17,8 @@
 #include <assert.h>
 
 #include "mem/internal.h"
+
+enum { LINE_BITS = 7 }; /* sectors of 128 bytes travel together: crossbar.sector_cycles */
 
 static bool is_port_free(const struct mem_l1 *l1, uint64_t cycle, uint32_t bank) {
     return !l1->has_ports || l1->port_cycle != cycle || (l1->ports_used >> bank & 1) == 0;
@@ -65,11 +68,20 @@ static enum mem_answer hit(uint64_t *ready, uint64_t cycle) {
     return MEM_HIT;
 }
 
+static void address_to_bank(const struct mem *mem, const struct mem_sm *sm, struct mem_message *message) {
+    message->sm = (uint16_t)sm->id;
+    bool is_of_host = mem->n_host && mem_is_in_host_memory(mem, message->line << mem->line_shift);
+    message->unit = (uint16_t)(is_of_host ? mem_host_bank_of(mem, message->line) : mem_bank_of(mem, message->line));
+}
+
 static void send(struct mem *mem, struct mem_sm *sm, struct mem_message message, uint64_t cycle) {
-    message.sm = (uint16_t)sm->id;
-    bool is_of_host = mem->n_host && mem_is_in_host_memory(mem, message.line << mem->line_shift);
-    message.unit = (uint16_t)(is_of_host ? mem_host_bank_of(mem, message.line) : mem_bank_of(mem, message.line));
+    address_to_bank(mem, sm, &message);
     mem_crossbar_to_bank(mem, sm, &message, cycle);
+}
+
+/* Returns what limits the SM's atomics. */
+static uint32_t *atomic_credits(const struct mem *mem, struct mem_sm *sm) {
+    return mem->machine->crossbar.atomics ? &sm->atomics : &sm->credits;
 }
 
 /* Returns the memory line that contains the cache's line. Caches above the L2 may have shorter lines, except under
@@ -94,7 +106,17 @@ static void request_line(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, 
         .type = (uint8_t)type,
         .flags = (uint8_t)(l1->flag | flags),
     };
-    send(mem, sm, message, cycle + l1->latency_cycles);
+    uint64_t group = message.line << mem->line_shift >> LINE_BITS;
+    bool is_first = mem->sector_ticks && type == MEM_MSG_READ && !l1->flag && !(flags & MEM_FLAG_BULK) &&
+                    (group != sm->read_group || cycle != sm->read_cycle);
+    if (!is_first) {
+        send(mem, sm, message, cycle + l1->latency_cycles);
+        return;
+    }
+    sm->read_group = group;
+    sm->read_cycle = cycle;
+    address_to_bank(mem, sm, &message);
+    mem_crossbar_sectors_to_bank(mem, sm, &message, 1, cycle + l1->latency_cycles);
 }
 
 /* Every miss may cause an eviction, so each MSHR in use reserves a write-back buffer. */
@@ -185,12 +207,37 @@ static uint32_t install(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, u
     return slot;
 }
 
+/* Returns for how many sectors a store or an atomic of one or less occupies the link. The bytes of a line's sectors
+ * that are written follow as one more. So do the words that atomics of several sectors of a line carry. Sets *is_next
+ * if the instruction has stored another part of the line's sectors. */
+static uint32_t sectors_on_link(const struct mem *mem, struct mem_sm *sm, const struct mem_message *message,
+                                bool *is_next) {
+    enum { REQUEST_BITS = 16 };
+    struct mem_burst *burst = &sm->burst;
+    uint64_t group = message->line << mem->line_shift >> LINE_BITS;
+    uint32_t request = message->token & ((1u << REQUEST_BITS) - 1);
+    if (group != burst->group || request != burst->token || !burst->n_sectors)
+        *burst = (struct mem_burst){.group = group, .token = request};
+    bool is_part = message->bytes < mem->line_bytes;
+    *is_next = is_part && burst->has_mask;
+    uint32_t n = 1;
+    if (message->type == MEM_MSG_ATOMIC) {
+        n += burst->n_sectors == 1;
+    } else if (is_part) {
+        n += !burst->has_mask;
+        burst->has_mask = true;
+    }
+    burst->n_sectors++;
+    return n;
+}
+
 /* Sends a request without an MSHR: a store that is written through, an atomic, an access on a machine without an L1. */
 static bool send_direct(struct mem *mem, struct mem_sm *sm, const struct mem_l1 *l1, enum mem_message_type type,
                         uint32_t flags, uint64_t address, uint32_t bytes, uint32_t token, uint64_t cycle) {
-    if (sm->credits == 0)
+    uint32_t *credits = type == MEM_MSG_ATOMIC ? atomic_credits(mem, sm) : &sm->credits;
+    if (*credits == 0)
         return false;
-    sm->credits--;
+    --*credits;
     sm->data.n_changes++;
     struct mem_message message = {
         .line = address >> mem->line_shift,
@@ -199,7 +246,15 @@ static bool send_direct(struct mem *mem, struct mem_sm *sm, const struct mem_l1 
         .type = (uint8_t)type,
         .flags = (uint8_t)(MEM_FLAG_DIRECT | flags),
     };
-    send(mem, sm, message, cycle + l1->latency_cycles);
+    if (!mem->sector_ticks || (type != MEM_MSG_WRITE && type != MEM_MSG_ATOMIC)) {
+        send(mem, sm, message, cycle + l1->latency_cycles);
+        return true;
+    }
+    bool is_next;
+    uint32_t n_sectors = sectors_on_link(mem, sm, &message, &is_next);
+    message.flags |= is_next ? MEM_FLAG_NEXT_PART : 0;
+    address_to_bank(mem, sm, &message);
+    mem_crossbar_sectors_to_bank(mem, sm, &message, n_sectors, cycle + l1->latency_cycles);
     return true;
 }
 
@@ -218,7 +273,7 @@ static enum mem_answer access_directly(struct mem *mem, struct mem_sm *sm, struc
 
 static enum mem_answer access_atomic(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint64_t cycle,
                                      uint64_t address, uint32_t bytes, uint32_t token, uint64_t *ready) {
-    if (sm->credits == 0)
+    if (*atomic_credits(mem, sm) == 0)
         return refuse(mem, sm, &sm->counters.crossbar_full, cycle, ready);
     if (l1->level == MEM_TAGGED && !mem->is_coherent) {
         uint32_t slot = mem_cache_find(&l1->cache, address >> l1->line_shift);
@@ -311,7 +366,7 @@ static enum mem_answer access_store(struct mem *mem, struct mem_sm *sm, struct m
             return refuse_access(mem, sm, l1, line, MEM_WRITE, bytes, &sm->counters.crossbar_full, cycle, ready);
         if (slot != MEM_NONE)
             use(l1, slot);
-        else if (l1->allocates_on_write && bytes == l1->line_bytes &&
+        else if (l1->allocates_on_write && (bytes == l1->line_bytes || (l1->keeps_local && mem_is_local(address))) &&
                  !(mem->n_host && mem_is_in_host_memory(mem, address)) &&
                  mem_lines_find(&l1->mshrs.lines, line) == MEM_NONE)
             install(mem, sm, l1, line, MEM_SHARED, MEM_NO_TOKEN, signature_of(l1, line), cycle);
@@ -500,7 +555,7 @@ void mem_l1_receive(struct mem *mem, struct mem_sm *sm, const struct mem_message
         upgrade(mem, sm, l1, message->token, cycle);
         break;
     case MEM_MSG_DONE:
-        sm->credits++;
+        ++*(message->flags & MEM_FLAG_ATOMIC ? atomic_credits(mem, sm) : &sm->credits);
         mem->done(mem->user, sm->id, message->token, cycle);
         break;
     default:

@@ -171,6 +171,24 @@ static void a_store_may_leave_its_line_in_the_l1(void **state) {
 }
 
 /* 136 bytes each over the SM's link of 32 per cycle: the bank takes a store every 4 1/4 cycles at best. */
+static void a_part_of_a_line_of_local_memory_may_stay_in_the_l1(void **state) {
+    (void)state;
+    for (int keeps = 0; keeps < 2; keeps++) {
+        struct fixture f;
+        uint64_t ready;
+        struct config_machine machine = fixture_machine();
+        machine.l1.writes.allocates = true;
+        machine.l1.keeps_local = keeps;
+        fixture_start(&f, machine);
+        assert_int_equal(mem_access(f.mem, 0, 100, MEM_WRITE, MEM_LOCAL, 4, 1, &ready), MEM_HIT);
+        assert_int_equal(mem_access(f.mem, 0, 101, MEM_WRITE, 0, 4, 1, &ready), MEM_HIT);
+        mem_advance(f.mem, 500);
+        assert_int_equal(mem_access(f.mem, 0, 500, MEM_READ, MEM_LOCAL, 4, 1, &ready), keeps ? MEM_HIT : MEM_MISS);
+        assert_int_equal(mem_access(f.mem, 0, 501, MEM_READ, 0, 4, 1, &ready), MEM_MISS);
+        fixture_end(&f);
+    }
+}
+
 static void stores_are_refused_when_too_many_are_in_flight(void **state) {
     (void)state;
     struct fixture f;
@@ -285,6 +303,7 @@ int main(void) {
         cmocka_unit_test(a_load_may_pass_the_l1),
         cmocka_unit_test(a_store_is_written_through_and_updates_the_line),
         cmocka_unit_test(a_store_may_leave_its_line_in_the_l1),
+        cmocka_unit_test(a_part_of_a_line_of_local_memory_may_stay_in_the_l1),
         cmocka_unit_test(stores_are_refused_when_too_many_are_in_flight),
         cmocka_unit_test(shorter_l1_lines_lie_in_memory_lines),
         cmocka_unit_test(a_perfect_l1_still_has_ports),

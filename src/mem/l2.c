@@ -14,6 +14,9 @@
  * reads the rest. With slice.sector_cycles a bank looks up once for all lines of 128 bytes that an SM reads. Stores and
  * other accesses then share the lookups, but a bank takes stores while it reads the further lines.
  *
+ * With slice.keep_parts a store of part of a missing line waits for nothing. The rest of the line is read when the line
+ * is read or leaves, unless further stores have written it.
+ *
  * With slice.spread_cycles an SM's banks answer at different distances.
  *
  * With serial_atomics the SM sends atomics to the same address one at a time, and each keeps the bank busy.
@@ -142,6 +145,8 @@ void mem_bank_answer(struct mem *mem, const struct mem_message *request, enum me
     struct mem_message answer = *request;
     answer.type = (uint8_t)type;
     answer.flags = (uint8_t)((request->flags & (MEM_FLAG_READ_ONLY | MEM_FLAG_COMBINED | MEM_FLAG_BULK)) | flags);
+    if (type == MEM_MSG_DONE && request->type == MEM_MSG_ATOMIC)
+        answer.flags |= MEM_FLAG_ATOMIC;
     if (type == MEM_MSG_DATA)
         mem_probe(mem, MEM_PROBE_L2_SEND, request->sm, request->line);
     mem_bank_send(mem, &answer, when, cycle);
@@ -206,6 +211,8 @@ static void apply(struct mem *mem, struct mem_bank *bank, uint32_t slot, const s
         mem_cache_touch(&bank->cache, slot);
         if (!is_read)
             bank->cache.state[slot] = MEM_MODIFIED;
+        if (bank->missing && bank->missing[slot])
+            bank->missing[slot] -= message->bytes < bank->missing[slot] ? message->bytes : bank->missing[slot];
         if (bank->halves) {
             uint64_t more = far_cycles(mem, bank, slot, message);
             when += more;
@@ -226,6 +233,10 @@ void mem_bank_write_back(struct mem *mem, struct mem_bank *bank, uint32_t entry,
     mem_dram_add(mem, bank, entry, MEM_MSG_WRITE, 0, bytes, cycle);
 }
 
+/* Returns whether the line in the slot has been read, or written as a whole. The bytes of its stores are counted, not
+ * compared: our choice. */
+static bool is_complete(const struct mem_bank *bank, uint32_t slot) { return !bank->missing || !bank->missing[slot]; }
+
 /* Empties a way for the line. Returns MEM_NONE if all ways are pinned, or the victim needs an entry and none is
  * free. */
 static uint32_t make_room(struct mem *mem, struct mem_bank *bank, uint64_t line, uint64_t cycle) {
@@ -242,8 +253,9 @@ static uint32_t make_room(struct mem *mem, struct mem_bank *bank, uint64_t line,
         bank->partition->counters.l2_writebacks += is_dirty;
         if (has_copies)
             mem_directory_recall(mem, bank, slot, entry, cycle);
-        else
-            mem_bank_write_back(mem, bank, entry, mem->line_bytes, cycle);
+        else /* the rest of a line that is not complete is read first */
+            mem_bank_write_back(mem, bank, entry, is_complete(bank, slot) ? mem->line_bytes : 2 * mem->line_bytes,
+                                cycle);
     }
     mem_cache_drop(&bank->cache, slot);
     return slot;
@@ -253,6 +265,8 @@ static void install(struct mem *mem, struct mem_bank *bank, uint32_t slot, uint6
     mem_cache_put(&bank->cache, slot, line, MEM_SHARED);
     if (bank->halves)
         bank->halves[slot] = 0;
+    if (bank->missing)
+        bank->missing[slot] = 0;
     if (mem->is_coherent) {
         bank->sharers[slot] = 0;
         bank->owner[slot] = MEM_NO_OWNER;
@@ -290,6 +304,18 @@ static bool fetch(struct mem *mem, struct mem_bank *bank, const struct mem_messa
     return true;
 }
 
+/* Fetches the rest of a line of which parts have been stored. The line leaves its slot until then. */
+static __attribute__((noinline)) bool complete(struct mem *mem, struct mem_bank *bank, uint32_t slot,
+                                               const struct mem_message *message, uint64_t cycle) {
+    if (!fetch(mem, bank, message, cycle))
+        return false;
+    bank->entry[mem_lines_find(&bank->lines, message->line)].is_dirty = true;
+    mem_cache_drop(&bank->cache, slot);
+    bank->missing[slot] = 0;
+    bank->partition->counters.l2_misses++;
+    return true;
+}
+
 static bool write_around(struct mem *mem, struct mem_bank *bank, const struct mem_message *message, uint64_t cycle) {
     uint32_t entry = mem_bank_take_entry(bank, message->line, MEM_ENTRY_WRITEBACK);
     if (entry == MEM_NONE)
@@ -304,12 +330,14 @@ static __attribute__((noinline)) bool miss(struct mem *mem, struct mem_bank *ban
     bool is_write = message->type == MEM_MSG_WRITE || message->type == MEM_MSG_PUT;
     if (is_write && !mem->machine->l2.writes.allocates)
         return write_around(mem, bank, message, cycle);
-    if (!is_write || message->bytes != mem->line_bytes)
+    if (!is_write || (message->bytes != mem->line_bytes && !bank->missing))
         return fetch(mem, bank, message, cycle);
     uint32_t slot = make_room(mem, bank, message->line, cycle);
     if (slot == MEM_NONE)
         return false;
     install(mem, bank, slot, message->line);
+    if (bank->missing)
+        bank->missing[slot] = (uint16_t)mem->line_bytes;
     apply(mem, bank, slot, message, cycle, cycle);
     return true;
 }
@@ -363,6 +391,8 @@ static bool accept(struct mem *mem, struct mem_bank *bank, const struct mem_mess
     }
     if (mem->is_coherent)
         return mem_directory_request(mem, bank, slot, message, cycle);
+    if (!is_complete(bank, slot) && message->type != MEM_MSG_WRITE)
+        return complete(mem, bank, slot, message, cycle);
     apply(mem, bank, slot, message, cycle + mem->l2_latency, cycle);
     return true;
 }
@@ -377,7 +407,11 @@ static uint64_t busy_cycles(const struct mem *mem, struct mem_bank *bank, const 
     bool is_partial = message->type == MEM_MSG_WRITE && message->bytes < mem->line_bytes;
     bool is_serial = message->type == MEM_MSG_ATOMIC && machine->serial_atomics.is_present;
     bool is_bulk = message->flags & MEM_FLAG_BULK;
-    double cycles = is_serial ? machine->serial_atomics.slice_cycles : is_partial ? machine->slice.partial_cycles : 1;
+    bool is_next = is_partial && message->flags & MEM_FLAG_NEXT_PART && machine->slice.next_partial_cycles > 0;
+    double cycles = is_serial    ? machine->serial_atomics.slice_cycles
+                    : is_next    ? machine->slice.next_partial_cycles
+                    : is_partial ? machine->slice.partial_cycles
+                                 : 1;
     cycles += n_more * (is_bulk ? machine->copies.sector_cycles : machine->slice.sector_cycles);
     if (cycles <= 1 && bank->rest < 1)
         return 1;
@@ -508,6 +542,8 @@ static bool fill(struct mem *mem, struct mem_bank *bank, uint32_t entry, uint64_
         return false;
     bank->n_fetches--;
     install(mem, bank, slot, bank->lines.line[entry]);
+    if (bank->entry[entry].is_dirty)
+        bank->cache.state[slot] = MEM_MODIFIED;
     mem_probe(mem, MEM_PROBE_L2_FILL, 0, bank->lines.line[entry]);
     if (mem->is_coherent) {
         mem_directory_continue(mem, bank, entry, cycle);

@@ -281,6 +281,160 @@ static void a_store_of_part_of_a_line_keeps_its_bank_busy(void **state) {
     }
 }
 
+/* Four sectors of 32 bytes are a line of 128. */
+static struct config_machine with_sectors(void) {
+    struct config_machine machine = fixture_machine();
+    machine.icache.line_bytes = machine.l1.cache.line_bytes = machine.l2.cache.line_bytes = 32;
+    machine.crossbar.sector_cycles = 10;
+    return machine;
+}
+
+/* Stores `bytes` to each of n sectors from line 0 on, one a cycle from 2000 on. Returns when a load of sector 9 that
+ * `sm` makes in cycle 2010 is answered. All of them are in the L2. */
+static uint64_t load_after_stores(struct config_machine machine, uint32_t n, uint32_t bytes, uint32_t sm) {
+    struct fixture f;
+    uint64_t ready;
+    fixture_start(&f, machine);
+    for (uint32_t line = 0; line < 12; line++) {
+        mem_advance(f.mem, 10 * line);
+        mem_access(f.mem, 0, 10 * line, MEM_ATOMIC, line * 32, 4, 1, &ready);
+    }
+    for (uint32_t line = 0; line < n; line++) {
+        mem_advance(f.mem, 2000 + line);
+        assert_int_equal(mem_access(f.mem, 0, 2000 + line, MEM_WRITE, line * 32, bytes, 2, &ready), MEM_HIT);
+    }
+    mem_advance(f.mem, 2010);
+    assert_int_equal(mem_access(f.mem, sm, 2010, MEM_READ, 9 * 32, 32, 3, &ready), MEM_MISS);
+    mem_advance(f.mem, 5000);
+    uint64_t cycle = f.log[f.n_log - 1].cycle;
+    fixture_end(&f);
+    return cycle;
+}
+
+/* The first store leaves at 2010, and the load's packet would leave at 2020. */
+static void stores_leave_an_sm_one_sector_after_the_other(void **state) {
+    (void)state;
+    uint64_t alone = load_after_stores(with_sectors(), 0, 0, 0);
+    assert_int_equal(load_after_stores(with_sectors(), 3, 32, 0), alone + 2010 + 30 - 2020);
+    assert_int_equal(load_after_stores(with_sectors(), 3, 4, 0), alone + 2010 + 40 - 2020);
+    assert_int_equal(load_after_stores(with_sectors(), 6, 4, 0), alone + 2010 + 80 - 2020); /* of two lines */
+}
+
+/* The load of sector 0 leaves at 2010, that of sector 1 when the link is free again, at 2020, for a quarter of a cycle.
+ * Sector 4 is of another line, 2020.25, and so is sector 5, which comes in another cycle: 2030.25. Both of 1 and 4
+ * arrive at 2026, at different banks, and their data takes the link into the SM one after the other. */
+static void loads_of_a_line_leave_an_sm_together(void **state) {
+    (void)state;
+    for (uint32_t n_more = 0; n_more < 2; n_more++) {
+        struct fixture f;
+        uint64_t ready;
+        struct config_machine machine = with_sectors();
+        machine.l1.cache.banks = 8;
+        fixture_start(&f, machine);
+        for (uint32_t line = 0; line < 12; line++) {
+            mem_advance(f.mem, 10 * line);
+            mem_access(f.mem, 0, 10 * line, MEM_ATOMIC, line * 32, 4, 1, &ready);
+        }
+        mem_advance(f.mem, 2000);
+        uint32_t n = f.n_log;
+        assert_int_equal(mem_access(f.mem, 0, 2000, MEM_READ, 0, 32, 2, &ready), MEM_MISS);
+        if (n_more) {
+            assert_int_equal(mem_access(f.mem, 0, 2000, MEM_READ, 32, 32, 3, &ready), MEM_MISS);
+            assert_int_equal(mem_access(f.mem, 0, 2000, MEM_READ, 4 * 32, 32, 4, &ready), MEM_MISS);
+            mem_advance(f.mem, 2001);
+            assert_int_equal(mem_access(f.mem, 0, 2001, MEM_READ, 5 * 32, 32, 5, &ready), MEM_MISS);
+        }
+        mem_advance(f.mem, 5000);
+        uint64_t first = f.log[n].cycle;
+        assert_int_equal(first, 2000 + 10 + 5 + 1 + 20 + 5 + 2);
+        if (n_more) {
+            assert_int_equal(f.log[n + 1].cycle, first + 10);
+            assert_int_equal(f.log[n + 2].cycle, first + 11);
+            assert_int_equal(f.log[n + 3].cycle, first + 20);
+        }
+        fixture_end(&f);
+    }
+}
+
+/* One bank. The stores of parts arrive from 2016 on, and the other SM's load while the first keeps the bank busy. */
+static void a_slice_takes_further_parts_of_a_line_faster(void **state) {
+    (void)state;
+    struct config_machine machine = with_sectors();
+    machine.l2.cache.banks = 1;
+    machine.crossbar.sector_cycles = 0.001;
+    machine.slice.partial_cycles = 100;
+    uint64_t slow = load_after_stores(machine, 3, 4, 1);
+    machine.slice.next_partial_cycles = 30;
+    assert_int_equal(load_after_stores(machine, 3, 4, 1), slow - 2 * 70);
+    assert_int_equal(load_after_stores(machine, 1, 4, 1), slow - 200);
+}
+
+static void a_store_of_a_part_may_leave_the_rest_of_a_line_in_dram(void **state) {
+    (void)state;
+    struct fixture f;
+    uint64_t ready;
+    struct config_machine machine = fixture_machine();
+    machine.slice.keeps_parts = true;
+    fixture_start(&f, machine);
+    assert_int_equal(mem_access(f.mem, 0, 100, MEM_WRITE, 0, 64, 1, &ready), MEM_HIT);
+    assert_int_equal(mem_access(f.mem, 0, 101, MEM_WRITE, LINE, 64, 1, &ready), MEM_HIT);
+    mem_advance(f.mem, 200);
+    assert_int_equal(mem_access(f.mem, 0, 200, MEM_WRITE, LINE + 64, 64, 1, &ready), MEM_HIT);
+    mem_advance(f.mem, 999);
+    assert_int_equal(mem_counters(f.mem)->dram_reads, 0);
+    fixture_miss(&f, 1, 1000, MEM_READ, 1, 2); /* has been written as a whole */
+    fixture_answer(&f, 0, 2, 1000 + L2_HIT);
+    fixture_miss(&f, 1, 2000, MEM_READ, 0, 3);
+    fixture_answer(&f, 1, 3, 2000 + CONFLICT);
+    assert_int_equal(mem_counters(f.mem)->dram_reads, 1);
+    fixture_miss(&f, 0, 3000, MEM_READ, 0, 4); /* now the L2 has it */
+    fixture_answer(&f, 2, 4, 3000 + L2_HIT);
+    for (uint32_t i = 1; i <= 4; i++) /* line 0 leaves its set, and its stores are not lost */
+        fixture_miss(&f, 0, 4000 + 500 * i, MEM_READ, 32 * i, 5);
+    mem_advance(f.mem, MEM_NEVER);
+    assert_int_equal(mem_counters(f.mem)->dram_writes, 1);
+    assert_int_equal(mem_counters(f.mem)->bus_busy_cycles, 6 * 4);
+    fixture_end(&f);
+}
+
+/* The write of a line that is not complete carries it twice: DRAM's bus is busy for 8 cycles instead of 4. */
+static void a_line_that_leaves_in_parts_is_read_first(void **state) {
+    (void)state;
+    for (int is_whole = 0; is_whole < 2; is_whole++) {
+        struct fixture f;
+        uint64_t ready;
+        struct config_machine machine = fixture_machine();
+        machine.slice.keeps_parts = true;
+        fixture_start(&f, machine);
+        assert_int_equal(mem_access(f.mem, 0, 100, MEM_WRITE, 0, is_whole ? LINE : 4, 1, &ready), MEM_HIT);
+        for (uint32_t i = 1; i <= 4; i++)
+            fixture_miss(&f, 0, 4000 + 500 * i, MEM_READ, 32 * i, 5);
+        mem_advance(f.mem, MEM_NEVER);
+        assert_int_equal(mem_counters(f.mem)->dram_writes, 1);
+        assert_int_equal(mem_counters(f.mem)->bus_busy_cycles, (is_whole ? 5 : 6) * 4);
+        fixture_end(&f);
+    }
+}
+
+static void atomics_may_have_a_limit_of_their_own(void **state) {
+    (void)state;
+    struct fixture f;
+    uint64_t ready;
+    struct config_machine machine = fixture_machine();
+    machine.crossbar.credits = 1;
+    machine.crossbar.atomics = 2;
+    fixture_start(&f, machine);
+    fixture_miss(&f, 0, 100, MEM_ATOMIC, 0, 1);
+    fixture_miss(&f, 0, 101, MEM_ATOMIC, 2, 2);
+    assert_int_equal(fixture_access(&f, 0, 102, MEM_ATOMIC, 4, 3, &ready), MEM_REFUSED);
+    fixture_hit(&f, 0, 103, MEM_WRITE, 6, 104);
+    assert_int_equal(fixture_access(&f, 0, 104, MEM_WRITE, 8, 0, &ready), MEM_REFUSED);
+    mem_advance(f.mem, 1000);
+    fixture_miss(&f, 0, 1000, MEM_ATOMIC, 4, 3);
+    fixture_miss(&f, 0, 1001, MEM_ATOMIC, 0, 4);
+    fixture_end(&f);
+}
+
 static void a_read_of_dram_brings_its_neighbours(void **state) {
     (void)state;
     struct fixture f;
@@ -394,6 +548,12 @@ int main(void) {
         cmocka_unit_test(the_host_leaves_every_second_line_astray),
         cmocka_unit_test(stores_may_have_a_port_of_their_own),
         cmocka_unit_test(a_store_of_part_of_a_line_keeps_its_bank_busy),
+        cmocka_unit_test(stores_leave_an_sm_one_sector_after_the_other),
+        cmocka_unit_test(loads_of_a_line_leave_an_sm_together),
+        cmocka_unit_test(a_slice_takes_further_parts_of_a_line_faster),
+        cmocka_unit_test(a_store_of_a_part_may_leave_the_rest_of_a_line_in_dram),
+        cmocka_unit_test(a_line_that_leaves_in_parts_is_read_first),
+        cmocka_unit_test(atomics_may_have_a_limit_of_their_own),
         cmocka_unit_test(a_read_of_dram_brings_its_neighbours),
         cmocka_unit_test(neighbouring_lines_may_lie_in_one_channel),
         cmocka_unit_test(part_of_a_line_is_fetched_into_the_l2_before_it_is_written),

@@ -31,7 +31,7 @@ static struct limits limits_of(const struct mem *mem) {
     uint32_t data = has_tags(&machine->l1.cache) ? machine->l1.cache.mshrs : 0;
     uint32_t code = has_tags(&machine->icache) ? machine->icache.mshrs : 0;
     uint32_t texture = has_tags(&machine->texture) ? machine->texture.mshrs : 0;
-    struct limits limits = {.requests = data + code + texture + machine->crossbar.credits,
+    struct limits limits = {.requests = data + code + texture + machine->crossbar.credits + machine->crossbar.atomics,
                             .puts = machine->l1.writes.policy == CONFIG_WRITE_BACK ? PUTS_PER_MSHR * data : 0};
     if (mem->l2 == MEM_ABSENT)
         limits.entries = mem->n_sms * (limits.requests + limits.puts);
@@ -70,6 +70,7 @@ static void init_sms(struct mem *mem) {
         sm->id = i;
         sm->flushed_stamp = MEM_NEVER;
         sm->credits = machine->crossbar.credits;
+        sm->atomics = machine->crossbar.atomics;
         sm->in.ticks_per_byte = sm->out.ticks_per_byte = ticks_per_byte;
         sm->bulk_in.ticks_per_byte = machine->copies.is_present
                                          ? mem_ticks_per_byte(machine->copies.load_bytes_per_cycle) * mem->line_bytes /
@@ -78,6 +79,7 @@ static void init_sms(struct mem *mem) {
         init_l1(mem, &sm->data, &machine->l1.cache, &machine->l1.writes, 0);
         sm->data.cache.is_hashed = machine->l1.is_hashed;
         sm->data.cache.is_random = machine->l1.is_random;
+        sm->data.keeps_local = machine->l1.keeps_local;
         if (machine->l1.tag_bytes > sm->data.line_bytes && !sm->data.is_write_back && !machine->cacp.is_present)
             sm->data.cache.tag_bits = log2_of(machine->l1.tag_bytes / sm->data.line_bytes);
         if (machine->cacp.is_present && has_tags(&machine->l1.cache)) {
@@ -148,6 +150,8 @@ static void init_banks(struct mem *mem, const struct limits *limits) {
             init_directory(mem, bank);
         else if (machine->halves.is_present && mem->l2 == MEM_TAGGED)
             bank->halves = BASE_ARENA_ARRAY(&mem->arena, uint8_t, mem_cache_slots(&bank->cache));
+        if (machine->slice.keeps_parts && !mem->is_coherent && mem->l2 == MEM_TAGGED)
+            bank->missing = BASE_ARENA_ARRAY(&mem->arena, uint16_t, mem_cache_slots(&bank->cache));
     }
 }
 
@@ -170,6 +174,7 @@ static void set_shape(struct mem *mem) {
     mem->l2_latency = mem->l2 != MEM_ABSENT ? machine->l2.cache.latency_cycles : 0;
     mem->l2_merges = machine->l2.cache.mshr_merges;
     mem->crossbar_ticks = (uint64_t)machine->crossbar.latency_cycles << MEM_TICK_BITS;
+    mem->sector_ticks = (uint64_t)(machine->crossbar.sector_cycles * (1 << MEM_TICK_BITS));
 }
 
 struct mem *mem_new(const struct config_machine *machine, mem_done_fn *done, void *user) {

@@ -49,6 +49,10 @@ unsigned mem_coalesce(const uint64_t address[32], uint32_t mask, uint32_t bytes,
  * MEM_MAX_TRANSACTIONS. */
 unsigned mem_repeat_atomics(const uint64_t address[32], unsigned n, unsigned times,
                             struct mem_transaction out[MEM_MAX_TRANSACTIONS]);
+/* Local memory has addresses of its own from here on. */
+#define MEM_LOCAL UINT64_C(0x0000400000000000)
+static inline bool mem_is_local(uint64_t address) { return address - MEM_LOCAL < UINT64_C(1) << 44; }
+
 /* Returns the most lanes of the mask that have one address. */
 unsigned mem_most_lanes_of_address(const uint64_t address[32], uint32_t mask);
 /* Returns the cycles that a shared-memory access takes: the most distinct words requested from one bank (a word is

@@ -24,6 +24,8 @@ static uint32_t put(struct mem_bank *bank, uint64_t line, bool *has_hit) {
     if (bank->cache.lines[slot] != MEM_NO_LINE)
         mem_cache_drop(&bank->cache, slot);
     mem_cache_put(&bank->cache, slot, line, MEM_SHARED);
+    if (bank->missing)
+        bank->missing[slot] = 0;
     return slot;
 }
 

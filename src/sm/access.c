@@ -4,7 +4,6 @@
 #include "sm/internal.h"
 
 /* Local memory is interleaved by words, as in hardware: the same offset of 32 threads is one line. */
-#define LOCAL_MEMORY 0x0000400000000000ull
 
 static void local_addresses(const struct sm *sm, const struct exec_row *row, uint32_t mask,
                             uint64_t address[EXEC_LANES]) {
@@ -16,7 +15,7 @@ static void local_addresses(const struct sm *sm, const struct exec_row *row, uin
         uint64_t offset = sm->cx.address[lane];
         if (offset - EXEC_LOCAL_WINDOW < EXEC_WINDOW_BYTES)
             offset -= EXEC_LOCAL_WINDOW;
-        address[lane] = LOCAL_MEMORY + number * sm->grid->local_bytes * EXEC_LANES + offset / 4 * 4 * EXEC_LANES +
+        address[lane] = MEM_LOCAL + number * sm->grid->local_bytes * EXEC_LANES + offset / 4 * 4 * EXEC_LANES +
                         home * 4u + offset % 4;
     }
 }
