@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -94,6 +95,20 @@ void expect_line(const struct outcome *outcome, const char *text) {
     const char *end = strchr(outcome->err, '\n');
     assert_non_null(end);
     assert_string_equal(end, "\n");
+}
+
+void expect_refusal(int status, const char *words, const char *text) {
+    struct outcome outcome = heddle("%s", words);
+    expect_status(&outcome, status);
+    assert_string_equal(outcome.out, "");
+    expect_line(&outcome, text);
+    outcome_free(&outcome);
+}
+
+void wait_for_file(const char *path) {
+    for (int i = 0; i < 6000 && access(path, F_OK) != 0; i++)
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+    assert_int_equal(access(path, F_OK), 0);
 }
 
 json_t *json_output(const struct outcome *outcome) {

@@ -25,6 +25,12 @@ void expect_text(const char *where, const char *text);
 /* The same for a message: one line on standard error and nothing else. */
 void expect_line(const struct outcome *outcome, const char *text);
 
+/* Fails the test unless the command ends with this status and writes only one line, which has the text. */
+void expect_refusal(int status, const char *words, const char *text);
+
+/* Waits until the file is there; fails the test after a minute. */
+void wait_for_file(const char *path);
+
 /* Returns standard output as JSON. */
 json_t *json_output(const struct outcome *outcome);
 

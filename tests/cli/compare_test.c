@@ -250,12 +250,6 @@ static void a_workload_is_checked_and_two_comparisons_are_equal(void **state) {
     outcome_free(&outcome);
 }
 
-static void wait_for_file(const char *path) {
-    for (int i = 0; i < 6000 && access(path, F_OK) != 0; i++)
-        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
-    assert_int_equal(access(path, F_OK), 0);
-}
-
 /* The first run ends and the second creates a file when it starts: with one job at a time the order is certain. */
 static void an_interrupt_keeps_the_rows_that_are_finished(void **state) {
     (void)state;

@@ -28,14 +28,6 @@ static void says_of_paper(const char *words, const char *text) {
     outcome_free(&outcome);
 }
 
-static void refused(int status, const char *words, const char *text) {
-    struct outcome outcome = heddle("%s", words);
-    expect_status(&outcome, status);
-    assert_string_equal(outcome.out, "");
-    expect_line(&outcome, text);
-    outcome_free(&outcome);
-}
-
 static void schedulers_are_listed_with_their_options(void **state) {
     (void)state;
     says("list schedulers --names", "srr\nlrr\ngto\n");
@@ -254,19 +246,19 @@ static void a_size_that_cannot_be_run_is_named_with_its_reason(void **state) {
 
 static void mistakes_are_named(void **state) {
     (void)state;
-    refused(2, "paper liu2023-fig11", "no experiment 'liu2023-fig11'; did you mean 'liu2023-fig1'?");
-    refused(2, "paper frobnicate", "no experiment 'frobnicate'; 'heddle paper' lists them");
-    refused(2, "paper liu2023-fig1 frobnicate", "no experiment 'frobnicate'");
-    refused(2, "paper liu2023-fig1 --all", "--all is every experiment, 'liu2023-fig1' among them");
-    refused(2, "paper --json -", "--json is for results: heddle paper NAME --json FILE");
-    refused(2, "paper --plot x.svg", "--plot is for results: heddle paper NAME --plot FILE");
-    refused(2, "paper liu2023-fig1 --json - --csv -", "--json and --csv cannot both write to '-'");
-    refused(2, "paper liu2023-fig1 --size small", "liu2023-fig1 takes no --size");
-    refused(2, "paper liu2023-fig1 --check --csv x", "--check judges claims: it writes no file");
-    refused(2, "paper liu2023-fig1 --reasons --check", "it takes no --check, no --slurm and writes no file");
-    refused(1, "paper liu2023-fig1 --json /nowhere/x.json", "cannot write '/nowhere/x.json'");
-    refused(1, "paper liu2023-fig1 --store /proc/nowhere/x.db", "'/proc/nowhere/x.db' cannot be opened");
-    refused(2, "list schedulers gto", "list schedulers takes no 'gto'");
+    expect_refusal(2, "paper liu2023-fig11", "no experiment 'liu2023-fig11'; did you mean 'liu2023-fig1'?");
+    expect_refusal(2, "paper frobnicate", "no experiment 'frobnicate'; 'heddle paper' lists them");
+    expect_refusal(2, "paper liu2023-fig1 frobnicate", "no experiment 'frobnicate'");
+    expect_refusal(2, "paper liu2023-fig1 --all", "--all is every experiment, 'liu2023-fig1' among them");
+    expect_refusal(2, "paper --json -", "--json is for results: heddle paper NAME --json FILE");
+    expect_refusal(2, "paper --plot x.svg", "--plot is for results: heddle paper NAME --plot FILE");
+    expect_refusal(2, "paper liu2023-fig1 --json - --csv -", "--json and --csv cannot both write to '-'");
+    expect_refusal(2, "paper liu2023-fig1 --size small", "liu2023-fig1 takes no --size");
+    expect_refusal(2, "paper liu2023-fig1 --check --csv x", "--check judges claims: it writes no file");
+    expect_refusal(2, "paper liu2023-fig1 --reasons --check", "it takes no --check, no --slurm and writes no file");
+    expect_refusal(1, "paper liu2023-fig1 --json /nowhere/x.json", "cannot write '/nowhere/x.json'");
+    expect_refusal(1, "paper liu2023-fig1 --store /proc/nowhere/x.db", "'/proc/nowhere/x.db' cannot be opened");
+    expect_refusal(2, "list schedulers gto", "list schedulers takes no 'gto'");
 }
 
 /* Four warps of two long operations under two schedulers: claims that do not hold, with and without runs that show why.
@@ -342,8 +334,8 @@ static void a_users_own_experiment_is_a_file_too(void **state) {
     expect_text(outcome.err, "mine.yaml:2:12: error: no workload 'vecad'; did you mean 'vecadd'?\n");
     expect_text(outcome.err, "\n    programs: [vecad]\n               ^\n");
     outcome_free(&outcome);
-    refused(2, "sweep", "sweep needs a file: heddle sweep FILE.yaml");
-    refused(1, "sweep /nowhere.yaml", "/nowhere.yaml");
+    expect_refusal(2, "sweep", "sweep needs a file: heddle sweep FILE.yaml");
+    expect_refusal(1, "sweep /nowhere.yaml", "/nowhere.yaml");
 }
 
 /* vecadd with `medium_arguments: --blocks 1`: at size medium one block, at size small as many as ever. */
@@ -395,7 +387,7 @@ static void noise_tells_claims_from_luck(void **state) {
     expect_text(outcome.out, "- **holds mostly**: by luck. `c[vecadd] <= ");
     expect_text(outcome.out, "\n  - Noise: in 7 of 7 neighbours at size small: c[vecadd] ");
     outcome_free(&outcome);
-    refused(2, "paper liu2023-fig4 --noise --check", "--noise judges claims in neighbours: it takes no --check");
+    expect_refusal(2, "paper liu2023-fig4 --noise --check", "--noise judges claims in neighbours: it takes no --check");
 }
 
 /* A run that ends, then one that the limit stops. */
@@ -419,7 +411,7 @@ static void a_time_limit_leaves_the_rest_for_the_next_time(void **state) {
 
 static void a_store_that_cannot_grow_is_told_in_one_line(void **state) {
     (void)state;
-    refused(1, "paper liu2023-fig1 --store /dev/full", "the store of results '/dev/full'");
+    expect_refusal(1, "paper liu2023-fig1 --store /dev/full", "the store of results '/dev/full'");
 }
 
 static int clean_up(void **state) {

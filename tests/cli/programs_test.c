@@ -164,14 +164,6 @@ static void a_program_that_sleeps_is_stopped_at_the_time_limit(void **state) {
     outcome_free(&outcome);
 }
 
-static bool is_there(const char *path) { return access(path, F_OK) == 0; }
-
-static void wait_for_file(const char *path) {
-    for (int i = 0; i < 6000 && !is_there(path); i++)
-        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
-    assert_true(is_there(path));
-}
-
 /* Starts heddle directly, so that only heddle gets the signal; the file shows that the program is running. */
 static void an_interrupt_ends_the_run_with_partial_results(void **state) {
     (void)state;

@@ -19,13 +19,6 @@ static void prints(const char *words, const char *text) {
     outcome_free(&outcome);
 }
 
-static void refused(int status, const char *words, const char *text) {
-    struct outcome outcome = heddle("%s", words);
-    expect_status(&outcome, status);
-    expect_line(&outcome, text);
-    outcome_free(&outcome);
-}
-
 static void arguments_go_in_and_come_out(void **state) {
     (void)state;
     prints(KERNELS "--kernel saxpy --grid 2 --block 5 --arg f32:0.5 --arg buf:f32[10]=iota --arg out:f32[10]",
@@ -56,27 +49,28 @@ static void buffers_start_with_zeros_or_the_given_values(void **state) {
 
 static void mistakes_in_arguments_are_usage(void **state) {
     (void)state;
-    refused(2, KERNELS "--kernel saxpy --arg f32:1", "kernel 'saxpy' takes 3 arguments, not 1");
-    refused(2, KERNELS "--kernel saxpy --arg f64:1 --arg buf:4 --arg buf:4", "has 4 bytes, but --arg f64:1 has 8");
-    refused(2, KERNELS "--kernel spin --arg 5", "--arg 5 is not an argument; examples: u32:5");
-    refused(2, KERNELS "--kernel spin --arg u33:5", "--arg u33:5 is not an argument");
-    refused(2, KERNELS "--kernel spin --arg u8:256", "'256' in --arg u8:256 is no u8");
-    refused(2, KERNELS "--kernel spin --arg s8:-129", "is no s8");
-    refused(2, KERNELS "--kernel spin --arg u32:-1", "is no u32");
-    refused(2, KERNELS "--kernel spin --arg f32:1x", "is no f32");
-    refused(2, KERNELS "--kernel spin --arg 'buf:f32[4'", "is not an argument");
-    refused(2, KERNELS "--kernel spin --arg 'buf:f32[2]=1,2,3'", "more numbers than the 2");
-    refused(2, KERNELS "--kernel spin --arg 'buf:f32[2]=1,x'", "'x' in --arg buf:f32[2]=1,x is no f32");
-    refused(2, KERNELS "--kernel spin --grid 0", "--grid takes one to three numbers above 0");
-    refused(2, KERNELS "--kernel spin --block 1,2,3,4", "not '1,2,3,4'");
-    refused(2, KERNELS "--kernel spin word", "unexpected 'word'");
+    expect_refusal(2, KERNELS "--kernel saxpy --arg f32:1", "kernel 'saxpy' takes 3 arguments, not 1");
+    expect_refusal(2, KERNELS "--kernel saxpy --arg f64:1 --arg buf:4 --arg buf:4",
+                   "has 4 bytes, but --arg f64:1 has 8");
+    expect_refusal(2, KERNELS "--kernel spin --arg 5", "--arg 5 is not an argument; examples: u32:5");
+    expect_refusal(2, KERNELS "--kernel spin --arg u33:5", "--arg u33:5 is not an argument");
+    expect_refusal(2, KERNELS "--kernel spin --arg u8:256", "'256' in --arg u8:256 is no u8");
+    expect_refusal(2, KERNELS "--kernel spin --arg s8:-129", "is no s8");
+    expect_refusal(2, KERNELS "--kernel spin --arg u32:-1", "is no u32");
+    expect_refusal(2, KERNELS "--kernel spin --arg f32:1x", "is no f32");
+    expect_refusal(2, KERNELS "--kernel spin --arg 'buf:f32[4'", "is not an argument");
+    expect_refusal(2, KERNELS "--kernel spin --arg 'buf:f32[2]=1,2,3'", "more numbers than the 2");
+    expect_refusal(2, KERNELS "--kernel spin --arg 'buf:f32[2]=1,x'", "'x' in --arg buf:f32[2]=1,x is no f32");
+    expect_refusal(2, KERNELS "--kernel spin --grid 0", "--grid takes one to three numbers above 0");
+    expect_refusal(2, KERNELS "--kernel spin --block 1,2,3,4", "not '1,2,3,4'");
+    expect_refusal(2, KERNELS "--kernel spin word", "unexpected 'word'");
 }
 
 static void the_kernel_must_be_one_of_the_file(void **state) {
     (void)state;
-    refused(2, KERNELS, "has 4 kernels; choose one with --kernel: saxpy, numbers, spin, meet");
-    refused(2, KERNELS "--kernel saxyp", "has no kernel 'saxyp'; did you mean 'saxpy'?");
-    refused(2, KERNELS "--kernel zzz", "it has: saxpy, numbers, spin, meet");
+    expect_refusal(2, KERNELS, "has 4 kernels; choose one with --kernel: saxpy, numbers, spin, meet");
+    expect_refusal(2, KERNELS "--kernel saxyp", "has no kernel 'saxyp'; did you mean 'saxpy'?");
+    expect_refusal(2, KERNELS "--kernel zzz", "it has: saxpy, numbers, spin, meet");
 }
 
 static void the_only_kernel_needs_no_name(void **state) {

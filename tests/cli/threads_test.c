@@ -231,12 +231,6 @@ static void a_time_limit_is_told_with_any_number(void **state) {
 
 static void nap(void) { nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL); }
 
-static void wait_for_file(const char *path) {
-    for (int i = 0; i < 6000 && access(path, F_OK) != 0; i++)
-        nap();
-    assert_int_equal(access(path, F_OK), 0);
-}
-
 /* A zombie, which no parent may be left to reap, counts as gone. */
 static bool is_gone(pid_t pid) {
     char path[32], state = 'Z';

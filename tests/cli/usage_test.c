@@ -10,130 +10,124 @@
 
 #include "command.h"
 
-/* Expects the command to end with this status and one line with the text. */
-static void refused(int status, const char *words, const char *text) {
-    struct outcome outcome = heddle("%s", words);
-    expect_status(&outcome, status);
-    assert_string_equal(outcome.out, "");
-    expect_line(&outcome, text);
-    outcome_free(&outcome);
-}
-
 static void misspelt_names_get_the_nearest_right_one(void **state) {
     (void)state;
-    refused(2, "rnu bfs", "heddle: no command 'rnu'; did you mean 'run'?");
-    refused(2, "bfs", "did you mean 'heddle run bfs'?");
-    refused(2, "help bnch", "did you mean 'bench'?");
-    refused(2, "run bsf --functional", "heddle: no workload and no file 'bsf'; did you mean 'bfs'?");
-    refused(2, "run bfs --functionl", "heddle: unknown option '--functionl'; did you mean '--functional'?");
-    refused(2, "run bfs --max-inst 5", "did you mean '--max-instructions'?");
-    refused(2, "run bfs -sgto", "heddle: unknown option '-sgto'; did you mean '-s gto'?");
-    refused(2, "run bfs --thread 5", "did you mean '--threads'?");
-    refused(2, "run bfs --functional --size smal",
-            "--size takes small|medium|paper, not 'smal'; did you mean 'small'?");
-    refused(2, "list workload", "did you mean 'workloads'?");
-    refused(2, "bench fna", "did you mean 'fma'?");
-    refused(2, "run bfs -m gtx48", "heddle: no machine 'gtx48'; did you mean 'gtx480'?");
-    refused(2, "run bfs -s gtp", "heddle: no scheduler 'gtp'; did you mean 'gto'?");
-    refused(2, "run bfs --set scheduler=gtp", "heddle: no scheduler 'gtp'; did you mean 'gto'?");
-    refused(2, "run bfs -s two-level:gruop=4", "two-level has no option 'gruop'; did you mean 'group'?");
-    refused(2, "run bfs -d stak", "heddle: no divergence model 'stak'; did you mean 'stack'?");
-    refused(2, "run bfs --set sm.cuont=4", "did you mean 'sm.count'?");
-    refused(2, "compare bfs -m 'gtx480 gtx48'", "heddle: no machine 'gtx48'; did you mean 'gtx480'?");
-    refused(2, "compare bfs -s 'lrr gtp'", "heddle: no scheduler 'gtp'; did you mean 'gto'?");
-    refused(2, "compare bfs bsf", "heddle: no workload and no file 'bsf'; did you mean 'bfs'?");
-    refused(2, "compra bfs", "did you mean 'compare'?");
-    refused(2, "characterize bsf", "did you mean 'bfs'?");
-    refused(2, "characterize bfs -t liu202", "did you mean 'liu2023'?");
-    refused(2, "validate h20", "heddle: no machine 'h20'; did you mean 'h200'?");
-    refused(2, "validate h200 bsf", "heddle: the recording has no workload 'bsf'; did you mean 'bfs'?");
-    refused(2, "list machines gtx48", "did you mean 'gtx480'?");
-    refused(2, "paper liu2023-fig", "did you mean 'liu2023-fig1'?");
-    refused(2, "cost dwss", "did you mean 'dws'?");
-    refused(2, "new schedler mine", "did you mean 'scheduler'?");
-    refused(2, "run bfs --dram-policy fr-fcf", "no DRAM policy 'fr-fcf'; did you mean 'fr-fcfs'?");
-    refused(2, "ptx tests/cli/kernels.ptx --kernel saxyp", "did you mean 'saxpy'?");
-    refused(2, "bench bsf", "did you mean 'bfs'?");
+    expect_refusal(2, "rnu bfs", "heddle: no command 'rnu'; did you mean 'run'?");
+    expect_refusal(2, "bfs", "did you mean 'heddle run bfs'?");
+    expect_refusal(2, "help bnch", "did you mean 'bench'?");
+    expect_refusal(2, "run bsf --functional", "heddle: no workload and no file 'bsf'; did you mean 'bfs'?");
+    expect_refusal(2, "run bfs --functionl", "heddle: unknown option '--functionl'; did you mean '--functional'?");
+    expect_refusal(2, "run bfs --max-inst 5", "did you mean '--max-instructions'?");
+    expect_refusal(2, "run bfs -sgto", "heddle: unknown option '-sgto'; did you mean '-s gto'?");
+    expect_refusal(2, "run bfs --thread 5", "did you mean '--threads'?");
+    expect_refusal(2, "run bfs --functional --size smal",
+                   "--size takes small|medium|paper, not 'smal'; did you mean 'small'?");
+    expect_refusal(2, "list workload", "did you mean 'workloads'?");
+    expect_refusal(2, "bench fna", "did you mean 'fma'?");
+    expect_refusal(2, "run bfs -m gtx48", "heddle: no machine 'gtx48'; did you mean 'gtx480'?");
+    expect_refusal(2, "run bfs -s gtp", "heddle: no scheduler 'gtp'; did you mean 'gto'?");
+    expect_refusal(2, "run bfs --set scheduler=gtp", "heddle: no scheduler 'gtp'; did you mean 'gto'?");
+    expect_refusal(2, "run bfs -s two-level:gruop=4", "two-level has no option 'gruop'; did you mean 'group'?");
+    expect_refusal(2, "run bfs -d stak", "heddle: no divergence model 'stak'; did you mean 'stack'?");
+    expect_refusal(2, "run bfs --set sm.cuont=4", "did you mean 'sm.count'?");
+    expect_refusal(2, "compare bfs -m 'gtx480 gtx48'", "heddle: no machine 'gtx48'; did you mean 'gtx480'?");
+    expect_refusal(2, "compare bfs -s 'lrr gtp'", "heddle: no scheduler 'gtp'; did you mean 'gto'?");
+    expect_refusal(2, "compare bfs bsf", "heddle: no workload and no file 'bsf'; did you mean 'bfs'?");
+    expect_refusal(2, "compra bfs", "did you mean 'compare'?");
+    expect_refusal(2, "characterize bsf", "did you mean 'bfs'?");
+    expect_refusal(2, "characterize bfs -t liu202", "did you mean 'liu2023'?");
+    expect_refusal(2, "validate h20", "heddle: no machine 'h20'; did you mean 'h200'?");
+    expect_refusal(2, "validate h200 bsf", "heddle: the recording has no workload 'bsf'; did you mean 'bfs'?");
+    expect_refusal(2, "list machines gtx48", "did you mean 'gtx480'?");
+    expect_refusal(2, "paper liu2023-fig", "did you mean 'liu2023-fig1'?");
+    expect_refusal(2, "cost dwss", "did you mean 'dws'?");
+    expect_refusal(2, "new schedler mine", "did you mean 'scheduler'?");
+    expect_refusal(2, "run bfs --dram-policy fr-fcf", "no DRAM policy 'fr-fcf'; did you mean 'fr-fcfs'?");
+    expect_refusal(2, "ptx tests/cli/kernels.ptx --kernel saxyp", "did you mean 'saxpy'?");
+    expect_refusal(2, "bench bsf", "did you mean 'bfs'?");
 }
 
 static void names_far_from_everything_lead_to_the_list(void **state) {
     (void)state;
-    refused(2, "frobnicate", "heddle: no command 'frobnicate'; 'heddle help' lists them");
-    refused(2, "run frobnicate --functional", "'heddle list workloads'");
-    refused(2, "list frobnicate",
-            "there are: workloads, aliases, machines, options, schedulers, divergence, dram, experiments, "
-            "stats, commands");
-    refused(2, "run bfs --frobnicate", "options of the program come after --");
-    refused(2, "run bfs -d frobnicate", "heddle: no divergence model 'frobnicate'; there are: stack");
-    refused(2, "list --frobnicate", "'heddle help list' lists the options");
+    expect_refusal(2, "frobnicate", "heddle: no command 'frobnicate'; 'heddle help' lists them");
+    expect_refusal(2, "run frobnicate --functional", "'heddle list workloads'");
+    expect_refusal(2, "list frobnicate",
+                   "there are: workloads, aliases, machines, options, schedulers, divergence, dram, experiments, "
+                   "stats, commands");
+    expect_refusal(2, "run bfs --frobnicate", "options of the program come after --");
+    expect_refusal(2, "run bfs -d frobnicate", "heddle: no divergence model 'frobnicate'; there are: stack");
+    expect_refusal(2, "list --frobnicate", "'heddle help list' lists the options");
 }
 
 static void values_are_checked(void **state) {
     (void)state;
-    refused(2, "run bfs --functional --size", "--size needs a value: small|medium|paper");
-    refused(2, "run bfs --functional=yes", "--functional takes no value");
-    refused(2, "run bfs --thread-map ''", "--thread-map needs a value: PREFIX");
-    refused(2, "run bfs --json=", "--json needs a value: FILE|-");
-    refused(2, "compare bfs -s ''", "--scheduler needs a value: NAME");
-    refused(2, "compare bfs -s ' '", "heddle: --scheduler names nothing");
-    refused(2, "compare bfs -d ' ' -s gto", "heddle: --divergence names nothing");
-    refused(2, "compare bfs -m ' '", "heddle: --machine names nothing");
-    refused(2, "run bfs --functional --timeout 0", "a number of seconds above 0, not '0'");
-    refused(2, "run bfs --functional --timeout 1x", "not '1x'");
-    refused(2, "run bfs --functional --max-instructions -3", "not '-3'");
-    refused(2, "run bfs --functional --seed 4294967296", "from 0 to 4294967295");
-    refused(2, "bench --repeat 0", "from 1 to 1000");
-    refused(2, "compare bfs --threads 0", "heddle: --threads takes a whole number from 1 to 1024, not '0'");
-    refused(2, "compare bfs --threads x", "from 1 to 1024, not 'x'");
-    refused(2, "characterize --threads 100000", "from 1 to 1024, not '100000'");
-    refused(2, "paper --threads -1", "from 1 to 1024, not '-1'");
-    refused(2, "run bfs --threads 1.5", "from 1 to 1024, not '1.5'");
-    refused(2, "compare bfs -j", "--threads needs a value: N");
-    refused(2, "bench --threads 2", "unknown option '--threads'");
+    expect_refusal(2, "run bfs --functional --size", "--size needs a value: small|medium|paper");
+    expect_refusal(2, "run bfs --functional=yes", "--functional takes no value");
+    expect_refusal(2, "run bfs --thread-map ''", "--thread-map needs a value: PREFIX");
+    expect_refusal(2, "run bfs --json=", "--json needs a value: FILE|-");
+    expect_refusal(2, "compare bfs -s ''", "--scheduler needs a value: NAME");
+    expect_refusal(2, "compare bfs -s ' '", "heddle: --scheduler names nothing");
+    expect_refusal(2, "compare bfs -d ' ' -s gto", "heddle: --divergence names nothing");
+    expect_refusal(2, "compare bfs -m ' '", "heddle: --machine names nothing");
+    expect_refusal(2, "run bfs --functional --timeout 0", "a number of seconds above 0, not '0'");
+    expect_refusal(2, "run bfs --functional --timeout 1x", "not '1x'");
+    expect_refusal(2, "run bfs --functional --max-instructions -3", "not '-3'");
+    expect_refusal(2, "run bfs --functional --seed 4294967296", "from 0 to 4294967295");
+    expect_refusal(2, "bench --repeat 0", "from 1 to 1000");
+    expect_refusal(2, "compare bfs --threads 0", "heddle: --threads takes a whole number from 1 to 1024, not '0'");
+    expect_refusal(2, "compare bfs --threads x", "from 1 to 1024, not 'x'");
+    expect_refusal(2, "characterize --threads 100000", "from 1 to 1024, not '100000'");
+    expect_refusal(2, "paper --threads -1", "from 1 to 1024, not '-1'");
+    expect_refusal(2, "run bfs --threads 1.5", "from 1 to 1024, not '1.5'");
+    expect_refusal(2, "compare bfs -j", "--threads needs a value: N");
+    expect_refusal(2, "bench --threads 2", "unknown option '--threads'");
 }
 
 static void options_must_fit_the_program(void **state) {
     (void)state;
-    refused(2, "run bfs --functional -s gto", "--scheduler applies to timed runs, not to --functional");
-    refused(2, "run bfs --functional --max-cycles 5", "--max-cycles applies to timed runs");
-    refused(2, "bench --functional --set sm.count=1", "--set applies to timed runs");
-    refused(2, "bench bfs --set sm.count=1,2 --set l1.ways=1,2", "only one --set may have several values");
-    refused(2, "compare -s gto", "heddle: compare needs a program");
-    refused(2, "compare -- bfs", "heddle: compare needs a program");
-    refused(2, "compare bfs --dump-config -s 'gto lrr'", "--dump-config prints one machine");
-    refused(2, "compare bfs --json - --csv -", "cannot both write");
-    refused(2, "compare bfs --dump-config -s gto --json -", "--json is about a run, and --dump-config runs nothing");
-    refused(2, "run --dump-config --csv x.csv", "--csv is about a run, and --dump-config runs nothing");
-    refused(2, "compare bfs /bin/true --size small", "--size is for bundled workloads");
-    refused(2, "run --functional", "heddle: run needs a program");
-    refused(2, "run bfs --functional --grid 4", "--grid is for .ptx files; 'bfs' is not one");
-    refused(2, "run /bin/true --functional --size small", "--size is for bundled workloads");
-    refused(2, "run bfs --functional --json - --csv -", "cannot both write");
-    refused(2, "run bfs --functional --blokcs 4", "did you mean '--blocks'?");
-    refused(2, "list workloads commands", "list workloads takes no 'commands'");
-    refused(2, "--functional run bfs", "the command comes first");
+    expect_refusal(2, "run bfs --functional -s gto", "--scheduler applies to timed runs, not to --functional");
+    expect_refusal(2, "run bfs --functional --max-cycles 5", "--max-cycles applies to timed runs");
+    expect_refusal(2, "bench --functional --set sm.count=1", "--set applies to timed runs");
+    expect_refusal(2, "bench bfs --set sm.count=1,2 --set l1.ways=1,2", "only one --set may have several values");
+    expect_refusal(2, "compare -s gto", "heddle: compare needs a program");
+    expect_refusal(2, "compare -- bfs", "heddle: compare needs a program");
+    expect_refusal(2, "compare bfs --dump-config -s 'gto lrr'", "--dump-config prints one machine");
+    expect_refusal(2, "compare bfs --json - --csv -", "cannot both write");
+    expect_refusal(2, "compare bfs --dump-config -s gto --json -",
+                   "--json is about a run, and --dump-config runs nothing");
+    expect_refusal(2, "run --dump-config --csv x.csv", "--csv is about a run, and --dump-config runs nothing");
+    expect_refusal(2, "compare bfs /bin/true --size small", "--size is for bundled workloads");
+    expect_refusal(2, "run --functional", "heddle: run needs a program");
+    expect_refusal(2, "run bfs --functional --grid 4", "--grid is for .ptx files; 'bfs' is not one");
+    expect_refusal(2, "run /bin/true --functional --size small", "--size is for bundled workloads");
+    expect_refusal(2, "run bfs --functional --json - --csv -", "cannot both write");
+    expect_refusal(2, "run bfs --functional --blokcs 4", "did you mean '--blocks'?");
+    expect_refusal(2, "list workloads commands", "list workloads takes no 'commands'");
+    expect_refusal(2, "--functional run bfs", "the command comes first");
 }
 
 static void files_that_cannot_be_used_are_named(void **state) {
     (void)state;
-    refused(1, "run ./nothing/here --functional", "cannot find './nothing/here'");
-    refused(1, "run nothing.ptx --functional", "cannot find 'nothing.ptx'");
-    refused(1, "run docs/ --functional", "'docs/' is a folder");
-    refused(1, "run ./LICENSE --functional", "'./LICENSE' is a text without a first line '#!...'");
-    refused(1, "run bfs --functional --json /nowhere/x.json", "cannot write '/nowhere/x.json'");
-    refused(1, "ptx nothing.ptx", "heddle: cannot open 'nothing.ptx': No such file or directory");
-    refused(1, "ptx docs", "heddle: cannot read 'docs': Is a directory");
+    expect_refusal(1, "run ./nothing/here --functional", "cannot find './nothing/here'");
+    expect_refusal(1, "run nothing.ptx --functional", "cannot find 'nothing.ptx'");
+    expect_refusal(1, "run docs/ --functional", "'docs/' is a folder");
+    expect_refusal(1, "run ./LICENSE --functional", "'./LICENSE' is a text without a first line '#!...'");
+    expect_refusal(1, "run bfs --functional --json /nowhere/x.json", "cannot write '/nowhere/x.json'");
+    expect_refusal(1, "ptx nothing.ptx", "heddle: cannot open 'nothing.ptx': No such file or directory");
+    expect_refusal(1, "ptx docs", "heddle: cannot read 'docs': Is a directory");
 }
 
 static void folders_and_binaries_are_no_input(void **state) {
     (void)state;
-    refused(1, "import docs", "heddle: cannot read 'docs': Is a directory");
-    refused(1, "report docs -o /dev/null", "heddle: 'docs' is a folder, not results");
-    refused(1, "sweep docs", "heddle: cannot read 'docs': Is a directory");
-    refused(1, "sweep nothing.yaml", "heddle: cannot open 'nothing.yaml': No such file or directory");
-    refused(2, "run bfs -s ./LICENSE", "heddle: no scheduler './LICENSE'; the name of a plug-in's file ends in .so");
-    refused(1, "paper liu2023-fig1 --plot /nowhere/x.svg", "cannot write '/nowhere/x.svg': No such file");
-    refused(2, "paper liu2023-fig1 --plot x.png", "--plot draws SVG, so 'x.png' should end in .svg, not in '.png'");
+    expect_refusal(1, "import docs", "heddle: cannot read 'docs': Is a directory");
+    expect_refusal(1, "report docs -o /dev/null", "heddle: 'docs' is a folder, not results");
+    expect_refusal(1, "sweep docs", "heddle: cannot read 'docs': Is a directory");
+    expect_refusal(1, "sweep nothing.yaml", "heddle: cannot open 'nothing.yaml': No such file or directory");
+    expect_refusal(2, "run bfs -s ./LICENSE",
+                   "heddle: no scheduler './LICENSE'; the name of a plug-in's file ends in .so");
+    expect_refusal(1, "paper liu2023-fig1 --plot /nowhere/x.svg", "cannot write '/nowhere/x.svg': No such file");
+    expect_refusal(2, "paper liu2023-fig1 --plot x.png",
+                   "--plot draws SVG, so 'x.png' should end in .svg, not in '.png'");
     static const char *const binary[] = {"run bfs -m /bin/true", "sweep /bin/true"};
     for (size_t i = 0; i < sizeof binary / sizeof binary[0]; i++) {
         struct outcome outcome = heddle("%s", binary[i]);
@@ -148,8 +142,9 @@ static void folders_and_binaries_are_no_input(void **state) {
 
 static void workloads_refuse_their_own_mistakes(void **state) {
     (void)state;
-    refused(2, "run bfs --functional --threads-per-block 4096", "--threads-per-block 4096 is more than this device's");
-    refused(2, "run bfs --functional -- --sise small", "bfs: unknown option '--sise'");
+    expect_refusal(2, "run bfs --functional --threads-per-block 4096",
+                   "--threads-per-block 4096 is more than this device's");
+    expect_refusal(2, "run bfs --functional -- --sise small", "bfs: unknown option '--sise'");
 }
 
 static void output_that_cannot_be_written_is_an_error(void **state) {
@@ -168,7 +163,7 @@ static void output_that_cannot_be_written_is_an_error(void **state) {
         "paper liu2023-fig1 -q --csv /dev/full",
     };
     for (size_t i = 0; i < sizeof to_stdout / sizeof to_stdout[0]; i++)
-        refused(1, to_stdout[i], "heddle: cannot write to standard output: No space left on device");
+        expect_refusal(1, to_stdout[i], "heddle: cannot write to standard output: No space left on device");
     for (size_t i = 0; i < sizeof to_file / sizeof to_file[0]; i++) {
         struct outcome outcome = heddle("%s", to_file[i]);
         expect_status(&outcome, 1);
@@ -283,8 +278,8 @@ static void the_overview_names_everything(void **state) {
             assert_true(strcspn(line, "\n") <= 79);
     assert_true(n_lines < 80);
     outcome_free(&all);
-    refused(2, "list --names", "heddle: --names needs a list: heddle list workloads --names");
-    refused(2, "list --set l1.size=1K", "heddle: --set is for machines: heddle list machines NAME");
+    expect_refusal(2, "list --names", "heddle: --names needs a list: heddle list workloads --names");
+    expect_refusal(2, "list --set l1.size=1K", "heddle: --set is for machines: heddle list machines NAME");
     struct outcome help = heddle("help list");
     assert_null(strstr(help.out, "as a your"));
     outcome_free(&help);
