@@ -34,10 +34,10 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "gpu/deviation.h"
 #include "gpu/draw.h"
 #include "gpu/engine.h"
 #include "sm/blocks.h"
-#include "stats/fit.h"
 
 enum {
     FEWEST_WAVES = 128,  /* a launch of fewer waves is one section: its windows would take as long as the launch; a wave
@@ -51,8 +51,6 @@ enum {
     COPY_PAGES = 2,            /* and one more for so many pages of memory; all copies at most as long as the program */
     PAGE_BYTES = 4096,
     RESULT_CYCLES = 8, /* from an instruction to the next that needs its result, roughly */
-    N_FEATURES = 6,
-    FEWEST_TYPICAL = 3,
 };
 
 /* The process tells a copy the number of sections to time, and these follow as struct gpu_measure. 0: the copy ends. If
@@ -380,76 +378,18 @@ static void forget_ended(struct gpu_sections *sections, bool waits) {
     sections->n_ended = n;
 }
 
-/* ---- Deviations -------------------------------------------------------------------------------------------------- */
-
-static void features_of(const struct gpu_section *section, double *feature) {
-    feature[0] = 1;
-    feature[1] = (double)section->counted.warp_instructions;
-    feature[2] = (double)section->warmed.touched_lines;
-    feature[3] = (double)section->warmed.missed_lines;
-    feature[4] = (double)section->longest;
-    feature[5] = section->work;
-}
-
-/* Returns whether a section is of this kernel and kind. */
-static bool is_of(const struct gpu_sections *sections, uint32_t number, const char *kernel,
-                  enum gpu_section_kind kind) {
-    const struct gpu_section *section = &sections->section[number];
-    return section->kind == kind && sections->gpu->launch[section->launch].kernel == kernel;
-}
-
-/* Returns whether a section shows how sections vary, as in report/sample.c. n_later: timed ones that are not the first
- * of their stratum. */
-static bool is_typical(const struct gpu_section *section, double n_later) {
-    return section->timed && (section->segment > 0 || n_later < FEWEST_TYPICAL);
-}
-
-static double ratio_of(const struct gpu_section *section, const struct stats_fit *fit) {
-    double feature[N_FEATURES];
-    features_of(section, feature);
-    return (double)section->timed->cycles / stats_fit_predict(fit, feature);
-}
-
-/* How much the cycles of the sections timed so far differ from their prediction: the mean square of the differences
- * between neighbours of a stratum, as in report/sample.c. Waits for those that are being timed. */
+/* The deviation of the sections timed so far. Waits for those that are being timed. */
 static struct gpu_deviation deviation_of(void *user, const char *kernel, enum gpu_section_kind kind) {
     struct gpu_sections *sections = user;
     for (uint32_t i = sections->n_running; i-- > 0;)
-        for (uint32_t k = 0; k < sections->running[i].n; k++)
-            if (is_of(sections, sections->running[i].section[k], kernel, kind)) {
+        for (uint32_t k = 0; k < sections->running[i].n; k++) {
+            const struct gpu_section *section = &sections->section[sections->running[i].section[k]];
+            if (section->kind == kind && sections->gpu->launch[section->launch].kernel == kernel) {
                 collect(sections, i);
                 break;
             }
-    struct stats_fit fit = {.n_features = N_FEATURES};
-    double feature[N_FEATURES], squares = 0, freedom = 0, n_later = 0, n = 0, sum = 0, all_squares = 0;
-    for (uint32_t i = 0; i < sections->n; i++)
-        if (is_of(sections, i, kernel, kind) && sections->section[i].timed) {
-            features_of(&sections->section[i], feature);
-            stats_fit_add(&fit, feature, (double)sections->section[i].timed->cycles);
-            n_later += sections->section[i].segment > 0;
         }
-    stats_fit_solve(&fit);
-    for (uint32_t i = 0; i < sections->n; i++) {
-        const struct gpu_section *section = &sections->section[i];
-        if (!is_of(sections, i, kernel, kind) || !is_typical(section, n_later))
-            continue;
-        double ratio = ratio_of(section, &fit);
-        n++;
-        sum += ratio;
-        all_squares += ratio * ratio;
-        for (uint32_t k = i; k-- > 0;) { /* the one before it in the stratum */
-            const struct gpu_section *before = &sections->section[k];
-            if (before->stratum != section->stratum || !is_typical(before, n_later))
-                continue;
-            double difference = ratio - ratio_of(before, &fit);
-            squares += difference * difference / 2;
-            freedom++;
-            break;
-        }
-    }
-    double scale = stats_fit_scale(&fit), variance = freedom > 0 ? squares / freedom : 0;
-    double total = n > 1 ? (all_squares - sum * sum / n) / (n - 1) : 0;
-    return (struct gpu_deviation){sqrt(scale * variance), sqrt(fmax(total - variance, 0) * scale), freedom};
+    return gpu_deviation_of(sections->gpu, sections->section, sections->n, kernel, kind);
 }
 
 /* ---- Sections ---------------------------------------------------------------------------------------------------- */
