@@ -1,4 +1,4 @@
-/* Experiment files: what is read, and what is said about mistakes. */
+/* Tests of reading experiment files: their contents, and messages about mistakes. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>

@@ -26,7 +26,7 @@
  * follows hints, it holds the row: from the cycle in which another row could be opened, conflicts wait until a hit has
  * started or dram.row_hold cycles have passed. The default is the dissertation's break-even point, the conflict's
  * latency minus the hit's: waiting any longer costs more than the hit saves. A bank holds its row for the last hint.
- * The dissertation does not say what two hints mean.
+ * The dissertation does not define the meaning of two hints.
  *
  * Left out: refresh, bus turnaround, activation windows. */
 #include <assert.h>

@@ -121,7 +121,7 @@ static void a_load_may_read_the_sectors_of_a_line_together(void **state) {
     assert_int_equal(cycles_of_four_sectors(MEM_ATOMIC, 0.4, 1000), 3);
 }
 
-/* 32 banks, of which the SM reads a line each: they answer evenly between 0 and 62 cycles later. */
+/* The SM reads one line of each of 32 banks. They answer evenly between 0 and 62 cycles later. */
 static void slices_lie_at_different_distances(void **state) {
     (void)state;
     enum { N = 32, SPREAD = 62 };

@@ -1,4 +1,4 @@
-/* Tests of accesses without time: what later accesses find. */
+/* Tests of accesses without time: later accesses find their lines and rows. */
 #include <stdlib.h>
 
 #include "mem/fixture.h"

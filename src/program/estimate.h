@@ -1,4 +1,4 @@
-/* Runs programs of which only a sample of the launches is timed, and estimates the rest. */
+/* Runs programs, times a sample of their launches, and estimates the rest. */
 #pragma once
 
 #include "program/execute.h"

@@ -28,12 +28,12 @@
 
 enum { N_FEATURES = 6, MOST_GROWTH = 64, FEWEST_TYPICAL = 3 };
 
-/* Sections that are estimated together: a segment of a stratum, with those segments of which none was timed. */
+/* Sections that are estimated together: a segment of a stratum, with the segments that have no timed section. */
 struct group {
     uint32_t stratum, segment, family;
     unsigned n, n_timed;
     double x, sx, sy;        /* predictions of all and of the timed ones, values of the timed ones */
-    double far, later;       /* predictions of those from strata, and from segments, of which none was timed */
+    double far, later;       /* predictions of those in strata, and in segments, without a timed one */
     double squares, freedom; /* the variance of one section's ratio */
     double ratio, share;     /* that corrects the predictions, and how much of it is the group's own */
     bool is_typical;         /* its timed sections resemble others */
@@ -99,7 +99,7 @@ static unsigned find_group(const struct sample *sample, uint32_t stratum, uint32
     return (unsigned)(found - sample->of);
 }
 
-/* Returns the group that stands for one of which nothing was timed: of the same stratum, otherwise of the same kind,
+/* Returns the group that stands for one without a timed section: of the same stratum, otherwise of the same kind,
  * otherwise of the same kernel. */
 static unsigned substitute(const struct sample *sample, unsigned group, const char *const *kernel) {
     const struct group *lost = &sample->of[group];

@@ -1,4 +1,4 @@
-/* Samples of a program's launches: what the timed sections tell about the others. */
+/* Samples of a program's launches: estimates the untimed sections from the timed ones. */
 #pragma once
 
 #include "report/report.h"

@@ -14,7 +14,7 @@ enum {
     N_BLOCKS = SCHED_TRIAL_SLOTS / BLOCK,
     INSTRUCTIONS = 40,
     MOST_CYCLES = 200000,
-    PROGRAM = 16,    /* instructions of the program, of which the second half is a loop */
+    PROGRAM = 16,    /* instructions of the program; the second half is a loop */
     CACHE_LINES = 8, /* of the L1, which is direct-mapped */
     OWN_LINES = 2,   /* that mostly the same warp accesses */
     LINE_BYTES = 128,

@@ -7,7 +7,7 @@ static bool ends_in_divergence(const struct ptx_analysis *analysis, const struct
     return analysis->reconvergence[last] != PTX_NO_INDEX && !analysis->is_uniform_branch[last];
 }
 
-/* PTX names contain only letters, digits, _, $ and %, none of which a quoted Graphviz string must escape. */
+/* PTX names contain only letters, digits, _, $ and %. A quoted Graphviz string escapes none of these. */
 static void write_function(FILE *file, const struct cli_ptx_function *shown, unsigned number) {
     const struct ptx_analysis *analysis = shown->analysis;
     fprintf(file, "  subgraph cluster_%u {\n    label=\"%s\";\n", number, shown->function->name);
