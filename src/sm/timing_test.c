@@ -297,12 +297,12 @@ static void some_loads_pass_the_l1(void **state) {
 /* A constant whose place the text names is an operand; one at a place in a register is loaded. */
 static void constants_may_be_operands(void **state) {
     (void)state;
-    static const char text[] =
+    static const char ptx[] =
         ".version 7.0\n.target sm_70\n.address_size 64\n.const .b32 c[4];\n.visible .entry k()\n{\n"
         ".reg .b32 %r<4>; .reg .b64 %d<2>;\nmov.u64 %d1, c;\nld.const.u32 %r1, [c+4];\n"
         "ld.const.u32 %r2, [%d1];\nret;\n}\n";
     static const char *const settings[] = {"lowering.target=sm_90", "sm.constant_cycles=30", NULL};
-    struct costs costs = costs_on(settings, text);
+    struct costs costs = costs_on(settings, ptx);
     assert_int_equal(costs.program->timing[1].latency_cycles, 1);
     assert_int_not_equal(costs.program->timing[2].latency_cycles, 1);
     costs_free(&costs);
