@@ -112,6 +112,7 @@ struct report_target program_report_target(const struct program_target *target) 
     const struct config_machine *machine = &target->machine;
     return (struct report_target){
         .machine = machine->name,
+        .description = machine->description,
         .scheduler = machine->scheduler,
         .divergence = machine->divergence,
         .changes = target->changes.item,

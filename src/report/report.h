@@ -65,6 +65,7 @@ struct report_peaks {
 /* The machine, scheduler and divergence model of a timed run. */
 struct report_target {
     const char *machine, *scheduler, *divergence;
+    const char *description;    /* of the machine, one line, or NULL */
     const char *const *changes; /* KEY=VALUE each: differences from the machine of that name */
     unsigned n_changes;
     unsigned lanes;    /* of a warp */

@@ -174,6 +174,8 @@ json_t *report_run_json(const struct report_run *run, bool has_host, bool is_pag
         add_target(object, run->target);
     else
         json_object_set_new(object, "functional", json_true());
+    if (is_page && run->target && run->target->description && *run->target->description)
+        json_object_set_new(object, "machine_description", json_string(run->target->description));
     json_object_set_new(object, "program", json_string(run->program));
     if (run->size)
         json_object_set_new(object, "size", json_string(run->size));

@@ -74,6 +74,8 @@ static void a_page_of_a_run_has_series_lines_and_threads(void **state) {
     assert_true(json_object_size(json_object_get(run, "sources")) > 0);
     assert_string_equal(json_string_value(json_object_get(data, "title")), "ray");
     assert_true(json_object_size(json_object_get(data, "meanings")) > 50);
+    assert_string_equal(json_string_value(json_object_get(run, "machine_description")),
+                        "NVIDIA H200, measured by microbenchmarks");
     json_decref(data);
     outcome_free(&outcome);
 }

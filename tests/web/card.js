@@ -9,6 +9,7 @@
     const used = samples.resident_groups[0].filter((_, sm) => samples.resident_groups.some((row) => row[sm] > 0)).length;
     const map = all("#time figure").find((figure) => figure.querySelector("figcaption").textContent.startsWith("IPC of each SM"));
     ok(`the run uses a few of many SMs (${used})`, used === 16 && samples.resident_groups[0].length === 132);
+    ok("the machine says where its numbers come from", document.querySelector("#run [data-machine]").textContent.endsWith(run.machine_description));
     ok("only they are drawn", map.querySelector("canvas").height === used && map.querySelector("figcaption").textContent.includes(`${used} of 132 SMs`));
     ok("DRAM has no work", samples.channel_busy_cycles.flat().every((busy) => busy === 0));
     ok("and its charts are named, not drawn", document.querySelector("#time .zero").textContent.includes("DRAM channels over time") && !all("#time figcaption").some((caption) => caption.textContent.startsWith("DRAM")));

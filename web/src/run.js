@@ -121,7 +121,8 @@ export function runView(model, run, width, onselect) {
   const hot = run.limit ? lines.map((kind) => hotLines(run, kind)).find(Boolean) : null;
   const rest = always.filter((key) => !run.limit || !telling.includes(key)).map((key) => charts[key](run, half));
   return h("section", { class: "card", id: "run", "aria-labelledby": "run-title" },
-    h("header", {}, h("div", {}, h("h2", { id: "run-title", tabindex: "-1" }, name(run)), configuration(run)),
+    h("header", {}, h("div", {}, h("h2", { id: "run-title", tabindex: "-1" }, name(run)), configuration(run),
+      run.machine_description ? h("p", { class: "soft", "data-machine": "" }, `Machine: ${run.machine_description}`) : null),
       model.runs.length > 1 ? h("div", { class: "controls" }, select("run", model.runs.map((r) => ({ value: String(r.id), name: name(r) })), String(run.id), (id) => onselect(model.runs[id]))) : null),
     limitOf(run),
     evidence.length || hot ? h("section", { id: "evidence" }, h("h3", {}, "The evidence"), columns([...evidence, hot], width - 2)) : null,
