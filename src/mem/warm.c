@@ -3,6 +3,8 @@
  * --estimate` executes functionally use it.
  *
  * Left out: L1 data and texture caches, which are empty at the start of a launch, and coherent caches. */
+#include <assert.h>
+
 #include "mem/internal.h"
 
 static bool can_warm(const struct mem *mem) {
@@ -10,8 +12,8 @@ static bool can_warm(const struct mem *mem) {
 }
 
 /* Puts the line into its slice. Returns its slot, or MEM_NONE if it cannot be there now. Sets *has_hit if it already
- * was. */
-static uint32_t put(struct mem_bank *bank, uint64_t line, bool *has_hit) {
+ * was. Otherwise `missing` of its bytes are missing. */
+static uint32_t put(struct mem_bank *bank, uint64_t line, uint32_t missing, bool *has_hit) {
     uint32_t slot = mem_cache_find(&bank->cache, line);
     *has_hit = slot != MEM_NONE;
     if (*has_hit) {
@@ -25,7 +27,7 @@ static uint32_t put(struct mem_bank *bank, uint64_t line, bool *has_hit) {
         mem_cache_drop(&bank->cache, slot);
     mem_cache_put(&bank->cache, slot, line, MEM_SHARED);
     if (bank->missing)
-        bank->missing[slot] = 0;
+        bank->missing[slot] = (uint16_t)missing;
     return slot;
 }
 
@@ -37,7 +39,7 @@ void mem_warm(struct mem *mem, uint64_t address, uint64_t bytes) {
     for (uint64_t line = last - first < most ? first : last - most + 1; line <= last; line++) {
         struct mem_bank *bank = &mem->banks[mem_bank_of(mem, line)];
         bool has_hit;
-        uint32_t slot = put(bank, line, &has_hit);
+        uint32_t slot = put(bank, line, 0, &has_hit);
         if (slot != MEM_NONE && bank->halves)
             bank->halves[slot] = MEM_HALVES_HOST;
     }
@@ -56,8 +58,9 @@ static struct mem_hint *hint_of(struct mem *mem, uint64_t line) {
     return &mem->hints[line * UINT64_C(0x9E3779B97F4A7C15) >> (64 - HINT_BITS)];
 }
 
-/* Returns whether the access hit the L2. */
-static bool touch(struct mem *mem, uint32_t sm, uint64_t line, enum mem_kind kind) {
+/* Returns whether the access hit the L2. If it is a store to a line that is not complete, sets *missing to the number
+ * of missing bytes, from which the caller subtracts those of the store. */
+static bool touch(struct mem *mem, uint32_t sm, uint64_t line, enum mem_kind kind, uint16_t **missing) {
     struct mem_hint *hint = hint_of(mem, line);
     struct mem_bank *bank = &mem->banks[hint->bank];
     bool is_write = kind != MEM_READ, is_put = kind != MEM_WRITE || mem->machine->l2.writes.allocates;
@@ -68,9 +71,17 @@ static bool touch(struct mem *mem, uint32_t sm, uint64_t line, enum mem_kind kin
     } else {
         uint32_t number = mem_bank_of(mem, line);
         bank = &mem->banks[number];
-        slot = is_put ? put(bank, line, &has_hit) : mem_cache_find(&bank->cache, line);
+        slot = is_put ? put(bank, line, kind == MEM_WRITE ? mem->line_bytes : 0, &has_hit)
+                      : mem_cache_find(&bank->cache, line);
         if (slot != MEM_NONE)
             *hint = (struct mem_hint){line, number, slot};
+    }
+    bool is_complete = slot == MEM_NONE || !bank->missing || !bank->missing[slot];
+    if (!is_complete && kind == MEM_WRITE) {
+        *missing = &bank->missing[slot];
+    } else if (!is_complete) { /* reads the rest */
+        bank->missing[slot] = 0;
+        has_hit = false;
     }
     if (!has_hit)
         mem_dram_open_row(mem, bank, line);
@@ -128,8 +139,9 @@ void mem_touch(struct mem *mem, uint32_t sm, const uint64_t address[32], uint32_
     line[1] = line[0] + 1;
     if (!n)
         n = find_ascending(address, mask, bytes, mem->line_shift, line);
-    if (!n) {
-        struct mem_transaction transaction[MEM_MAX_TRANSACTIONS];
+    struct mem_transaction transaction[MEM_MAX_TRANSACTIONS];
+    bool is_coalesced = n == 0;
+    if (is_coalesced) {
         n = mem_coalesce(address, mask, bytes, mem->line_bytes, transaction);
         for (unsigned i = 0; i < n; i++)
             line[i] = transaction[i].line >> mem->line_shift;
@@ -139,16 +151,26 @@ void mem_touch(struct mem *mem, uint32_t sm, const uint64_t address[32], uint32_
         touched->n_misses += n;
         return;
     }
-    for (unsigned i = 0; i < n; i++)
+    for (unsigned i = 0; i < n; i++) {
+        uint16_t *missing = NULL;
         if (!mem->n_host || !mem_is_in_host_memory(mem, line[i] << mem->line_shift))
-            touched->n_misses += !touch(mem, sm, line[i], kind);
+            touched->n_misses += !touch(mem, sm, line[i], kind, &missing);
+        if (!missing)
+            continue;
+        if (!is_coalesced)
+            mem_coalesce(address, mask, bytes, mem->line_bytes, transaction);
+        is_coalesced = true;
+        assert(transaction[i].line == line[i] << mem->line_shift);
+        *missing -= (uint16_t)(transaction[i].bytes < *missing ? transaction[i].bytes : *missing);
+    }
 }
 
 void mem_touch_code(struct mem *mem, uint64_t address, uint64_t bytes, uint32_t n_sms) {
     if (!can_warm(mem) || !bytes)
         return;
+    uint16_t *missing = NULL;
     for (uint64_t line = address >> mem->line_shift; line <= (address + bytes - 1) >> mem->line_shift; line++)
-        touch(mem, 0, line, MEM_READ);
+        touch(mem, 0, line, MEM_READ, &missing);
     for (uint32_t i = 0; i < n_sms && i < mem->n_sms; i++) {
         struct mem_l1 *code = &mem->sms[i].code;
         if (code->level != MEM_TAGGED)

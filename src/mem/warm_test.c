@@ -83,10 +83,69 @@ static void an_access_without_time_touches_the_lines_of_a_timed_one(void **state
     fixture_end(&f);
 }
 
+/* Makes an access of some lanes with time. */
+static void access_lines(struct fixture *f, uint64_t cycle, const uint64_t address[32], uint32_t mask, uint32_t bytes,
+                         enum mem_kind kind) {
+    struct mem_transaction transaction[MEM_MAX_TRANSACTIONS];
+    unsigned n = mem_coalesce(address, mask, bytes, LINE, transaction);
+    for (unsigned i = 0; i < n; i++) {
+        uint64_t ready;
+        mem_advance(f->mem, cycle + 500 * i);
+        enum mem_answer answer =
+            mem_access(f->mem, 0, cycle + 500 * i, kind, transaction[i].line, transaction[i].bytes, 1, &ready);
+        assert_int_equal(answer, kind == MEM_WRITE ? MEM_HIT : MEM_MISS);
+    }
+    mem_advance(f->mem, cycle + 500 * n);
+}
+
+/* Returns how many bytes of the line are missing in the L2, or MEM_NONE if it is not there. */
+static uint32_t missing_bytes(const struct mem *mem, uint64_t line) {
+    const struct mem_bank *bank = &mem->banks[mem_bank_of(mem, line)];
+    uint32_t slot = mem_cache_find(&bank->cache, line);
+    return slot == MEM_NONE ? MEM_NONE : bank->missing[slot];
+}
+
+/* slice.keep_parts: random stores, loads and atomics of more lines than fit. There is no L1. */
+static void stores_without_time_leave_lines_as_incomplete_as_timed_ones(void **state) {
+    (void)state;
+    enum { N_LINES = 200 };
+    static const enum mem_kind kinds[] = {MEM_WRITE, MEM_WRITE, MEM_WRITE, MEM_READ, MEM_ATOMIC};
+    struct fixture timed, untimed;
+    struct config_machine machine = fixture_machine();
+    unsigned n_incomplete = 0;
+    machine.slice.keeps_parts = true;
+    machine.l1.cache.is_present = false;
+    fixture_start(&timed, machine);
+    fixture_start(&untimed, machine);
+    srand(1);
+    for (unsigned k = 0; k < 3000; k++) {
+        uint64_t address[32], base = (uint64_t)(rand() % (N_LINES * LINE));
+        uint32_t bytes = 4u << rand() % 3, mask = rand() % 2 ? UINT32_MAX : (uint32_t)rand() | 1;
+        uint32_t stride = bytes * (1 + (uint32_t)rand() % 3);
+        enum mem_kind kind = kinds[rand() % 5];
+        for (uint32_t lane = 0; lane < 32; lane++)
+            address[lane] = base + (k % 2 ? lane : 31 - lane) * stride;
+        struct mem_touched touched = {0};
+        uint64_t before = mem_counters(timed.mem)->l2_misses;
+        access_lines(&timed, 100 + 20000 * (uint64_t)k, address, mask, bytes, kind);
+        mem_touch(untimed.mem, 0, address, mask, bytes, kind, &touched);
+        assert_int_equal(touched.n_misses, mem_counters(timed.mem)->l2_misses - before);
+        for (uint64_t line = 0; line < N_LINES + 16; line++) {
+            uint32_t n = missing_bytes(timed.mem, line);
+            assert_int_equal(missing_bytes(untimed.mem, line), n);
+            n_incomplete += n != MEM_NONE && n != 0;
+        }
+    }
+    assert_true(n_incomplete > 10000);
+    fixture_end(&timed);
+    fixture_end(&untimed);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_access_without_time_warms_the_l2_and_opens_the_row),
         cmocka_unit_test(an_access_without_time_touches_the_lines_of_a_timed_one),
+        cmocka_unit_test(stores_without_time_leave_lines_as_incomplete_as_timed_ones),
         cmocka_unit_test(a_line_that_was_evicted_misses_again),
         cmocka_unit_test(code_without_time_is_in_the_caches_of_sms_that_had_blocks),
     };
