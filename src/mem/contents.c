@@ -51,6 +51,8 @@ static void walk_bank(const struct mem *mem, struct mem_bank *bank, visit_fn *vi
     }
     if (bank->halves)
         visit(user, bank->halves, slots * sizeof *bank->halves);
+    if (bank->missing)
+        visit(user, bank->missing, slots * sizeof *bank->missing);
     visit(user, &bank->in.free_ticks, sizeof bank->in.free_ticks);
     visit(user, &bank->out.free_ticks, sizeof bank->out.free_ticks);
     visit(user, &bank->free_cycle, sizeof bank->free_cycle);

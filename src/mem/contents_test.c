@@ -77,6 +77,27 @@ static void a_chip_of_two_halves(void **state) {
     check_machine(machine);
 }
 
+/* The machine that receives the contents asks DRAM for the same rest of a line. */
+static void lines_of_which_parts_were_stored(void **state) {
+    (void)state;
+    struct fixture first, second;
+    struct base_bytes contents = {0};
+    uint64_t ready;
+    struct config_machine machine = fixture_machine();
+    machine.slice.keeps_parts = true;
+    fixture_start(&first, machine);
+    fixture_start(&second, machine);
+    assert_int_equal(mem_access(first.mem, 0, 100, MEM_WRITE, 0, 64, 1, &ready), MEM_HIT);
+    mem_advance(first.mem, MEM_NEVER);
+    mem_save_contents(first.mem, &contents);
+    mem_load_contents(second.mem, &contents);
+    fixture_miss(&second, 1, 1000, MEM_READ, 0, 2);
+    fixture_answer(&second, 0, 2, 1000 + CONFLICT);
+    base_bytes_free(&contents);
+    fixture_end(&first);
+    fixture_end(&second);
+}
+
 static void contents_that_are_too_short_are_noticed(void **state) {
     (void)state;
     struct fixture f;
@@ -97,6 +118,7 @@ int main(void) {
         cmocka_unit_test(a_write_back_l1_without_an_l2),
         cmocka_unit_test(coherent_caches),
         cmocka_unit_test(a_chip_of_two_halves),
+        cmocka_unit_test(lines_of_which_parts_were_stored),
         cmocka_unit_test(contents_that_are_too_short_are_noticed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
