@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "isa/internal.h"
+#include "ptx/matrix.h"
 
 /* ---- Definitions and uses ---------------------------------------------------------------------------------------- */
 
@@ -154,6 +155,18 @@ bool isa_has_rare_path(const struct ptx_instruction *insn) {
     default:
         return false;
     }
+}
+
+void isa_drop_copies(const struct ptx_instruction *insn, uint8_t *words) {
+    enum { WORD_BITS = 32, LANES = 32 };
+    if (insn->opcode != PTX_OP_WMMA || insn->matrix->action != PTX_MATRIX_LOAD)
+        return;
+    struct ptx_fragment fragment = ptx_matrix_fragment(insn, insn->matrix->role);
+    unsigned n = fragment.rows * fragment.columns * ptx_element_bits(fragment.element) / WORD_BITS / LANES;
+    const struct ptx_operand *registers = &insn->operand[0];
+    for (uint32_t e = n ? n : 1; registers->kind == PTX_OPERAND_VECTOR && e < registers->n_elements; e++)
+        if (registers->element[e].kind == PTX_OPERAND_REGISTER)
+            words[registers->element[e].register_id] = 0;
 }
 
 /* ---- The code ---------------------------------------------------------------------------------------------------- */

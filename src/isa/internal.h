@@ -130,6 +130,10 @@ bool isa_reads_as_address(const struct ptx_instruction *insn, uint32_t r);
 /* Returns whether the upper 32 bits of a 64-bit operand are known to be 0: instructions then read the zero register. */
 bool isa_has_empty_half(const struct isa_code *code, const struct ptx_operand *operand);
 
+/* PTX gives fragments of wmma in 16 bits twice the registers that their elements fill: the others need no machine
+ * register. Clears their `words`, if the instruction loads a fragment. */
+void isa_drop_copies(const struct ptx_instruction *insn, uint8_t *words);
+
 /* Divisions and roots that are rounded, and divisions of 64 bits, call a function for rare operands: a branch, which
  * nothing moves across, and for which no loop is unrolled. */
 bool isa_has_rare_path(const struct ptx_instruction *insn);
@@ -140,6 +144,8 @@ bool isa_has_rare_path(const struct ptx_instruction *insn);
 void isa_unroll(const struct isa_target *target, struct ptx_function *function, struct base_arena *arena);
 void isa_predicate(const struct isa_target *target, struct ptx_function *function);
 void isa_reuse_loads(struct ptx_function *function);
+/* Takes instructions out. Branches to one of them go to the next. */
+void isa_take_out(struct ptx_function *function, const bool *is_gone);
 void isa_reduce_atomics(struct ptx_function *function);
 void isa_join_accesses(struct ptx_function *function, struct base_arena *arena);
 void isa_schedule(const struct isa_target *target, struct ptx_function *function);

@@ -1,6 +1,6 @@
 /* The list of passes. They do not model code that moves between blocks, values that the PTX computes twice and machine
- * code once (except loads from shared memory), the rare paths of divisions and square roots, and functions that a
- * compiler would inline. */
+ * code once (except loads from shared memory and of fragments), the rare paths of divisions and square roots, and
+ * functions that a compiler would inline. */
 #include "isa/internal.h"
 
 void isa_rewrite(const struct isa_target *target, struct ptx_function *function, struct base_arena *arena) {

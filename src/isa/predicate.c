@@ -37,8 +37,7 @@ static uint32_t guarded_length(const struct isa_code *code, uint32_t branch) {
     return n_accesses ? analysis->block[a].count : 0;
 }
 
-/* Takes instructions out; branches to one of them go to the next. */
-static void take_out(struct ptx_function *function, const bool *is_gone) {
+void isa_take_out(struct ptx_function *function, const bool *is_gone) {
     uint32_t n = function->n_instructions, n_kept = 0;
     uint32_t *place = base_allocate(n + 1, sizeof(uint32_t)); /* of each instruction in the new text */
     for (uint32_t i = 0; i < n; i++)
@@ -64,7 +63,7 @@ static void take_out_jumps(struct ptx_function *function) {
         is_gone[i] = isa_has_target(insn) && insn->guard == PTX_NO_INDEX && insn->operand[0].target == i + 1 &&
                      !insn->has_nounroll;
     }
-    take_out(function, is_gone);
+    isa_take_out(function, is_gone);
     free(is_gone);
 }
 
@@ -83,6 +82,6 @@ void isa_predicate(const struct isa_target *target, struct ptx_function *functio
     }
     isa_code_free(&code);
     ptx_analysis_free(analysis);
-    take_out(function, is_gone);
+    isa_take_out(function, is_gone);
     free(is_gone);
 }

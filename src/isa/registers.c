@@ -219,6 +219,8 @@ static void find_words(struct counting *counting) {
         if (counting->words[r] && is_uniform_pointer(code, r))
             counting->words[r] = 0;
     }
+    for (uint32_t i = 0; i < code->n; i++)
+        isa_drop_copies(isa_source(code, i), counting->words);
     for (uint32_t r = 0; r < code->function->n_registers; r++)
         counting->is_loaded[r] = counting->is_seen_through[r] &&
                                  is_in_bank(code, isa_source(code, code->definition[r])) &&

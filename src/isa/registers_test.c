@@ -132,12 +132,33 @@ static void enough_blocks_leave_the_rest_of_the_registers(void **state) {
     assert_int_equal(enough_for(10, 256, 8), 32);
 }
 
+/* ptxas: 26. Half of the eight registers of a fragment of 16 bits are copies. */
+static void fragments_of_16_bits_fill_half_their_registers(void **state) {
+    (void)state;
+    char body[2048] = ".reg .b32 %a<64>;\n.reg .f32 %s<9>;\n";
+    for (unsigned k = 0; k < 4; k++)
+        snprintf(body + strlen(body), sizeof body - strlen(body),
+                 "wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 {%%a%u, %%a%u, %%a%u, %%a%u, %%a%u, %%a%u, %%a%u, "
+                 "%%a%u}, [%%r1+%u], 16;\n",
+                 8 * k, 8 * k + 1, 8 * k + 2, 8 * k + 3, 8 * k + 4, 8 * k + 5, 8 * k + 6, 8 * k + 7, 512 * k);
+    for (unsigned k = 0; k < 4; k++)
+        snprintf(body + strlen(body), sizeof body - strlen(body),
+                 "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 {%%s0, %%s1, %%s2, %%s3, %%s4, %%s5, %%s6, %%s7}, "
+                 "{%%a%u, %%a%u, %%a%u, %%a%u, %%a%u, %%a%u, %%a%u, %%a%u}, {%%a0, %%a1, %%a2, %%a3, %%a4, %%a5, %%a6, "
+                 "%%a7}, {%%s0, %%s1, %%s2, %%s3, %%s4, %%s5, %%s6, %%s7};\n",
+                 8 * k, 8 * k + 1, 8 * k + 2, 8 * k + 3, 8 * k + 4, 8 * k + 5, 8 * k + 6, 8 * k + 7);
+    strcat(body, "wmma.store.d.sync.aligned.row.m16n16k16.global.f32 [%rd0], {%s0, %s1, %s2, %s3, %s4, %s5, %s6, %s7}, "
+                 "16;\n");
+    assert_in_range(count_of(body), 24, 30);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stored_values_take_every_second_register),
         cmocka_unit_test(other_values_take_every_register),
         cmocka_unit_test(a_division_needs_registers_for_rare_operands),
         cmocka_unit_test(products_of_64_bits_have_parts),
+        cmocka_unit_test(fragments_of_16_bits_fill_half_their_registers),
         cmocka_unit_test(exchanges_keep_their_operands),
         cmocka_unit_test(a_parameter_with_another_constant_is_loaded),
         cmocka_unit_test(a_guarded_value_begins_with_its_write),

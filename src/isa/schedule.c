@@ -15,6 +15,7 @@
 
 #include "base/memory.h"
 #include "isa/internal.h"
+#include "ptx/matrix.h"
 
 /* An instruction of the block waits for n_before others; `after` lists those that wait for it. */
 struct edge {
@@ -121,8 +122,13 @@ static bool is_fixed(const struct ptx_instruction *insn) {
            is_retried(insn) || (ptx_opcode_family(insn->opcode) == PTX_FAMILY_WARP && !is_exchange(insn));
 }
 
+static bool is_matrix(const struct ptx_instruction *insn, enum ptx_matrix_action action) {
+    return insn->matrix && insn->matrix->action == action;
+}
+
 static bool is_load(const struct ptx_instruction *insn) {
-    return insn->opcode == PTX_OP_LD || insn->opcode == PTX_OP_LDU || insn->opcode == PTX_OP_TEX;
+    return is_matrix(insn, PTX_MATRIX_LOAD) || insn->opcode == PTX_OP_LD || insn->opcode == PTX_OP_LDU ||
+           insn->opcode == PTX_OP_TEX;
 }
 
 /* Other instructions on memory keep their order among themselves and to loads. */
@@ -130,7 +136,8 @@ static bool is_ordered(const struct ptx_instruction *insn) {
     enum ptx_family family = ptx_opcode_family(insn->opcode);
     return !is_load(insn) && insn->opcode != PTX_OP_CVTA && insn->opcode != PTX_OP_ISSPACEP &&
            (family == PTX_FAMILY_MEMORY || family == PTX_FAMILY_ATOMIC || family == PTX_FAMILY_TEXTURE ||
-            insn->opcode == PTX_OP_CP || insn->opcode == PTX_OP_MBARRIER || insn->opcode == PTX_OP_TENSORMAP);
+            is_matrix(insn, PTX_MATRIX_STORE) || insn->opcode == PTX_OP_CP || insn->opcode == PTX_OP_MBARRIER ||
+            insn->opcode == PTX_OP_TENSORMAP);
 }
 
 /* The operand with the address of an access; NULL: it has none. */
@@ -161,16 +168,20 @@ static bool are_apart(const struct ordering *ordering, uint32_t a, uint32_t b) {
            y->offset + (int64_t)access_bytes(second) <= x->offset;
 }
 
+/* Returns whether all that the access touches is in its one memory. */
+static bool names_memory(const struct ptx_instruction *insn) {
+    return insn->opcode == PTX_OP_LD || insn->opcode == PTX_OP_ST || is_matrix(insn, PTX_MATRIX_LOAD) ||
+           is_matrix(insn, PTX_MATRIX_STORE);
+}
+
 /* Returns whether one of two accesses must stay before the other. Different memories hold different data. Constants,
  * parameters, and data read through the cache for constants do not change. */
 static bool may_meet(const struct ordering *ordering, uint32_t a, uint32_t b) {
     const struct ptx_instruction *first = &ordering->function->instruction[ordering->first + a];
     const struct ptx_instruction *second = &ordering->function->instruction[ordering->first + b];
     const struct ptx_instruction *load = is_load(first) ? first : second;
-    bool is_known = first->opcode == PTX_OP_LD || first->opcode == PTX_OP_ST;
-    is_known = is_known && (second->opcode == PTX_OP_LD || second->opcode == PTX_OP_ST);
-    if (is_known && first->space != second->space && first->space != PTX_SPACE_GENERIC &&
-        second->space != PTX_SPACE_GENERIC)
+    if (names_memory(first) && names_memory(second) && first->space != second->space &&
+        first->space != PTX_SPACE_GENERIC && second->space != PTX_SPACE_GENERIC)
         return false;
     if (load->opcode == PTX_OP_LD &&
         (load->space == PTX_SPACE_CONST || load->space == PTX_SPACE_PARAM || ptx_has(load, PTX_MOD_NC)))
@@ -260,6 +271,10 @@ static uint32_t latency_of(const struct ptx_instruction *insn) {
     case PTX_OP_LDU:
     case PTX_OP_ATOM:
     case PTX_OP_TEX:
+    case PTX_OP_WMMA:
+    case PTX_OP_LDMATRIX:
+        if (is_matrix(insn, PTX_MATRIX_MULTIPLY))
+            return SPECIAL;
         return insn->space == PTX_SPACE_PARAM    ? ARITHMETIC
                : insn->space == PTX_SPACE_SHARED ? SHARED
                : insn->space == PTX_SPACE_CONST  ? SHARED
@@ -305,6 +320,7 @@ static void find_words(struct ordering *ordering) {
                            !ordering->words[insn->operand[1].register_id];
         if ((is_parameter || is_its_copy) && insn->operand[0].kind == PTX_OPERAND_REGISTER)
             ordering->words[insn->operand[0].register_id] = 0;
+        isa_drop_copies(insn, ordering->words);
     }
 }
 

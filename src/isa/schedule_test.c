@@ -132,6 +132,24 @@ static void loads_overtake_stores_that_they_cannot_meet(void **state) {
                         "0 1 2 3 4");
 }
 
+#define FRAGMENT "{%r1, %r2, %r3, %r4}"
+#define NEXT "{%r5, %r6, %r7, %r8}"
+#define SUMS "{%f0, %f1, %f2, %f3}"
+#define PRODUCT(a) "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 " SUMS ", " a ", {%r9, %r10}, " SUMS ";\n"
+#define LOAD(a, at) "ldmatrix.sync.aligned.m8n8.x4.shared.b16 " a ", [%r11+" at "];\n"
+
+static void fragments_are_loaded_ahead_of_products_but_not_of_stores(void **state) {
+    (void)state;
+    assert_string_equal(order(LOAD(FRAGMENT, "0") PRODUCT(FRAGMENT) LOAD(NEXT, "512") PRODUCT(NEXT) "ret;\n"),
+                        "0 2 1 3 4");
+    assert_string_equal(order(PRODUCT(FRAGMENT) "st.shared.f32 [%r12], %f0;\n" LOAD(NEXT, "512") "ret;\n"), "0 1 2 3");
+    assert_string_equal(order(PRODUCT(FRAGMENT) "st.global.f32 [%rd0], %f0;\n" LOAD(NEXT, "512") "ret;\n"), "2 0 1 3");
+    assert_string_equal(order("ld.shared.f32 %f4, [%r13];\nadd.f32 %f0, %f4, %f0;\n"
+                              "wmma.store.d.sync.aligned.row.m16n16k16.shared.f32 [%r12], {%f0, %f1, %f2, %f3, "
+                              "%f0, %f1, %f2, %f3}, 16;\nld.shared.f32 %f5, [%r13];\nret;\n"),
+                        "0 1 2 3 4");
+}
+
 static void nothing_crosses_a_barrier_or_the_clock(void **state) {
     (void)state;
     assert_string_equal(order("add.f32 %f1, %f2, %f3;\nbar.sync 0;\nld.shared.f32 %f4, [%r1];\nret;\n"), "0 1 2 3");
@@ -225,6 +243,7 @@ int main(void) {
         cmocka_unit_test(loads_go_ahead_as_far_as_registers_cost_no_block),
         cmocka_unit_test(loads_do_not_overtake_stores),
         cmocka_unit_test(loads_overtake_stores_that_they_cannot_meet),
+        cmocka_unit_test(fragments_are_loaded_ahead_of_products_but_not_of_stores),
         cmocka_unit_test(nothing_crosses_a_barrier_or_the_clock),
         cmocka_unit_test(copies_their_groups_and_waits_keep_their_order),
         cmocka_unit_test(loads_cross_shuffles_but_not_divisions),
