@@ -18,9 +18,9 @@
  * - Results are tracked for each lane (sm/boards.h). */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
+#include "divergence/gangs/gangs.h"
 #include "divergence/parts/control.h"
 #include "divergence/parts/count.h"
 #include "divergence/parts/joint.h"
@@ -28,7 +28,7 @@
 
 enum { OFF, ON };
 enum { DIVIDE_PC, DIVIDE_ALL };
-enum { MOST_SLICES = EXEC_LANES, MOST_BLOCKS = CONFIG_MAX_WARPS };
+enum { MOST_SLICES = EXEC_LANES };
 
 struct options {
     uint32_t slice, regang, divide, misses;
@@ -51,39 +51,9 @@ static const struct config_preset presets[] = {
     {0},
 };
 
-struct gang {
-    struct divergence_group group; /* first */
-    uint32_t slices;               /* its small warps, a bit for each; 0: not in use */
-    bool is_queued;                /* for a slot */
-    struct divergence_watch watch;
-};
-
-struct slice {
-    struct divergence_stack stack;
-    struct divergence_watch watch;
-};
-
-/* A row: its small warps, and the gangs that they are in. */
-struct row {
-    struct slice *slice;
-    struct gang *gang; /* as many as slices */
-};
-
-struct block {
-    struct row *row;
-    struct divergence_sync *sync;
-    uint32_t n_rows;
-    bool is_live;
-};
-
 struct model {
-    struct divergence_setup setup;
+    struct divergence_gangs gangs; /* first */
     struct options options;
-    uint32_t n_slices; /* of a row */
-    struct block *block[MOST_BLOCKS];
-    uint32_t n_blocks;
-    struct gang **queue; /* those without a slot that can run, the first one first */
-    uint32_t queue_length, queue_capacity;
     struct divergence_joint issue; /* the gangs of this cycle, so far */
 };
 
@@ -110,322 +80,58 @@ static uint32_t n_slots(const void *given, const struct config_machine *machine,
 
 static void *new_model(const struct divergence_setup *setup) {
     struct model *model = base_allocate(1, sizeof *model);
-    model->setup = *setup;
     model->options = *(const struct options *)setup->options;
-    model->n_slices = slices_of(&model->options, setup->machine);
+    divergence_gangs_init(&model->gangs, setup, model->options.slice);
+    model->gangs.rejoin = model->options.regang == ON;
+    model->gangs.split_completely = model->options.divide == DIVIDE_ALL;
     return model;
 }
 
 static void free_model(void *user) {
-    free(((struct model *)user)->queue);
-    free(user);
-}
-
-static void begin_grid(void *user) { ((struct model *)user)->queue_length = 0; }
-
-static void *new_block(void *user, const struct exec_cta *cta) {
     struct model *model = user;
-    struct block *block = base_allocate(1, sizeof *block);
-    block->n_rows = cta->n_rows;
-    block->row = base_allocate(cta->n_rows, sizeof *block->row);
-    block->sync = divergence_sync_new(cta->n_rows);
-    for (uint32_t i = 0; i < cta->n_rows; i++) {
-        block->row[i].slice = base_allocate(model->n_slices, sizeof(struct slice));
-        block->row[i].gang = base_allocate(model->n_slices, sizeof(struct gang));
-        for (uint32_t g = 0; g < model->n_slices; g++)
-            block->row[i].gang[g].group.slot = DIVERGENCE_NO_SLOT;
-    }
-    model->block[model->n_blocks++] = block;
-    return block;
+    divergence_gangs_release(&model->gangs);
+    free(model);
 }
 
-static void free_block(void *user, void *state) {
-    struct model *model = user;
-    struct block *block = state;
-    for (uint32_t i = 0; i < block->n_rows; i++) {
-        for (uint32_t s = 0; s < model->n_slices; s++)
-            divergence_stack_free(&block->row[i].slice[s].stack);
-        free(block->row[i].slice);
-        free(block->row[i].gang);
-    }
-    for (uint32_t b = 0; b < model->n_blocks; b++)
-        if (model->block[b] == block)
-            model->block[b] = model->block[--model->n_blocks];
-    divergence_sync_free(block->sync);
-    free(block->row);
-    free(block);
-}
+static void begin_grid(void *user) { ((struct model *)user)->gangs.queue_length = 0; }
 
-static struct row *row_of(const struct divergence_group *group) {
-    return &((struct block *)group->home->state)->row[group->row->index];
-}
-
-static uint32_t lanes_of(const struct model *model, uint32_t slices) {
-    uint32_t width = model->options.slice, one = width == 32 ? ~0u : (1u << width) - 1, lanes = 0;
-    for (; slices; slices &= slices - 1)
-        lanes |= one << ((uint32_t)__builtin_ctz(slices) * width);
-    return lanes;
-}
-
-/* --- slots --- */
-
-static void enqueue(struct model *model, struct gang *gang) {
-    if (model->queue_length == model->queue_capacity) {
-        model->queue_capacity = model->queue_capacity ? 2 * model->queue_capacity : 64;
-        model->queue = base_grow(model->queue, model->queue_capacity, sizeof(struct gang *));
-    }
-    gang->is_queued = true;
-    model->queue[model->queue_length++] = gang;
-}
-
-static void dequeue(struct model *model, struct gang *gang) {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < model->queue_length; i++)
-        if (model->queue[i] != gang)
-            model->queue[n++] = model->queue[i];
-    model->queue_length = n;
-    gang->is_queued = false;
-}
-
-/* Takes a gang that waits for other threads out of its slot. Returns false if there is none. */
-static bool free_slot(struct model *model, const struct gang *self, uint64_t cycle) {
-    for (uint32_t b = 0; b < model->n_blocks; b++)
-        for (uint32_t i = 0; model->block[b]->is_live && i < model->block[b]->n_rows; i++)
-            for (uint32_t g = 0; g < model->n_slices; g++) {
-                struct gang *gang = &model->block[b]->row[i].gang[g];
-                if (gang == self || gang->group.slot == DIVERGENCE_NO_SLOT || gang->group.status != DIVERGENCE_WAITS)
-                    continue;
-                model->setup.host->evict(model->setup.sm, &gang->group, cycle);
-                return true;
-            }
-    return false;
-}
-
-static void seat(struct model *model, struct gang *gang, const struct gang *self, uint64_t cycle) {
-    const struct divergence_host *host = model->setup.host;
-    bool is_first = !model->queue_length; /* otherwise those in the queue come first */
-    if (!is_first || (!host->place(model->setup.sm, &gang->group, cycle) &&
-                      !(free_slot(model, self, cycle) && host->place(model->setup.sm, &gang->group, cycle))))
-        enqueue(model, gang);
-}
-
-static void refill(void *user, uint64_t cycle) {
-    struct model *model = user;
-    uint32_t n = 0;
-    while (n < model->queue_length && model->setup.host->place(model->setup.sm, &model->queue[n]->group, cycle))
-        model->queue[n++]->is_queued = false;
-    if (n == 0)
-        return;
-    memmove(model->queue, model->queue + n, (model->queue_length - n) * sizeof(struct gang *));
-    model->queue_length -= n;
-}
-
-/* --- gangs --- */
-
-/* Sets the pcs of the small warps to that of their gang. */
-static void update(struct row *row, const struct gang *gang) {
-    for (uint32_t left = gang->slices; left; left &= left - 1) {
-        struct divergence_stack *stack = &row->slice[__builtin_ctz(left)].stack;
-        if (stack->depth)
-            divergence_stack_top(stack)->pc = gang->group.pc;
-    }
-}
-
-static uint32_t pc_of(const struct row *row, uint32_t slice) {
-    return divergence_stack_top(&row->slice[slice].stack)->pc;
-}
-
-/* Returns whether a small warp can run: if its path waits, another one may. A path that was released below the top may
- * have ended meanwhile. */
-static bool can_run(struct divergence_stack *stack) {
-    divergence_stack_pop_finished(stack);
-    return stack->depth && (!divergence_stack_top(stack)->is_waiting || divergence_stack_yield(stack));
-}
-
-/* Removes the small warps that have ended from the gang. Returns those that wait for other threads. */
-static uint32_t find_waiting(struct row *row, struct gang *gang) {
-    uint32_t waiting = 0;
-    for (uint32_t left = gang->slices; left; left &= left - 1) {
-        struct divergence_stack *stack = &row->slice[__builtin_ctz(left)].stack;
-        if (can_run(stack))
-            continue;
-        if (stack->depth)
-            waiting |= left & -left;
-        else
-            gang->slices &= ~(left & -left);
-    }
-    return waiting;
-}
-
-static struct gang *new_gang(struct model *model, struct row *row, const struct gang *like, uint32_t slices) {
-    struct gang *gang = row->gang;
-    while (gang->slices || gang->group.slot != DIVERGENCE_NO_SLOT)
-        gang++;
-    *gang = (struct gang){.group = like->group, .slices = slices};
-    gang->group.slot = DIVERGENCE_NO_SLOT;
-    model->setup.counters->warp_splits++;
-    return gang;
-}
-
-/* Sets the group to its small warps, which all run or all wait. */
-static void show(const struct model *model, const struct row *row, struct gang *gang, bool waits) {
-    struct divergence_group *group = &gang->group;
-    bool is_alone = true;
-    group->status = waits ? DIVERGENCE_WAITS : DIVERGENCE_RUNS;
-    if (waits)
-        return;
-    group->pc = pc_of(row, (uint32_t)__builtin_ctz(gang->slices));
-    group->mask = 0;
-    group->notify_pc = EXEC_NO_PC;
-    for (uint32_t left = gang->slices; left; left &= left - 1) {
-        const struct divergence_entry *top = divergence_stack_top(&row->slice[__builtin_ctz(left)].stack);
-        group->mask |= top->mask[0];
-        if (top->reconvergence > group->pc && top->reconvergence < group->notify_pc)
-            group->notify_pc = top->reconvergence;
-    }
-    for (uint32_t g = 0; g < model->n_slices; g++)
-        is_alone &= &row->gang[g] == gang || !row->gang[g].slices;
-    if (model->options.regang == ON && !is_alone)
-        group->notify_pc = group->pc + 1; /* another gang may come to the same pc */
-}
-
-/* Splits the gang by the next step of its small warps. Those that the gang keeps come first in its order. */
-static void divide(struct model *model, struct row *row, struct gang *gang) {
-    uint32_t waiting = find_waiting(row, gang), running = gang->slices & ~waiting, keeps = 0;
-    if (!gang->slices)
-        return;
-    for (uint32_t left = running; left; left &= left - 1) {
-        uint32_t first = (uint32_t)__builtin_ctz(running), slice = (uint32_t)__builtin_ctz(left);
-        keeps |= (uint32_t)(pc_of(row, slice) == pc_of(row, first)) << slice;
-    }
-    keeps = running ? keeps : waiting;
-    if (keeps != gang->slices && running && model->options.divide == DIVIDE_ALL)
-        keeps &= -keeps;
-    uint32_t others = gang->slices & ~keeps;
-    gang->slices = keeps;
-    for (uint32_t same; others; others &= ~same) {
-        same = others & waiting ? others & waiting : others & -others;
-        for (uint32_t left = others & waiting || model->options.divide == DIVIDE_ALL ? 0 : others; left;
-             left &= left - 1)
-            if (pc_of(row, (uint32_t)__builtin_ctz(left)) == pc_of(row, (uint32_t)__builtin_ctz(others)))
-                same |= left & -left;
-        new_gang(model, row, gang, same);
-    }
-}
-
-static bool has_data(const struct model *model, const struct row *row, const struct gang *gang, uint64_t cycle) {
-    uint32_t pc = pc_of(row, (uint32_t)__builtin_ctz(gang->slices)), mask = 0;
-    for (uint32_t left = gang->slices; left; left &= left - 1)
-        mask |= divergence_stack_top(&row->slice[__builtin_ctz(left)].stack)->mask[0];
-    return model->setup.host->splits->data_ready(model->setup.sm, &gang->group, pc, mask) <= cycle + 1;
-}
-
-static bool waits(const struct row *row, const struct gang *gang) {
-    return divergence_stack_top(&row->slice[__builtin_ctz(gang->slices)].stack)->is_waiting;
-}
-
-/* Gangs at one pc become one. `self`, whose hook runs, keeps its slot. */
-static void regang(struct model *model, struct row *row, struct gang *self, uint64_t cycle) {
-    for (uint32_t a = 0; a < model->n_slices; a++)
-        for (uint32_t b = a + 1; b < model->n_slices && row->gang[a].slices; b++) {
-            struct gang *to = &row->gang[a], *from = &row->gang[b];
-            if (!from->slices || waits(row, from) || waits(row, to) ||
-                pc_of(row, (uint32_t)__builtin_ctz(from->slices)) != pc_of(row, (uint32_t)__builtin_ctz(to->slices)) ||
-                !has_data(model, row, from, cycle) || !has_data(model, row, to, cycle))
-                continue;
-            if (from == self || (to != self && to->group.slot == DIVERGENCE_NO_SLOT)) {
-                struct gang *other = to;
-                to = from;
-                from = other;
-            }
-            to->slices |= from->slices;
-            from->slices = 0;
-            model->setup.counters->merges++;
-        }
-}
-
-/* The gangs of a row take the states that their small warps have. The pcs of the small warps are up to date. */
-static void settle(struct model *model, struct block *block, uint32_t index, struct gang *self, uint64_t cycle) {
-    struct row *row = &block->row[index];
-    const struct divergence_host *host = model->setup.host;
-    uint32_t n = model->n_slices;
-    for (uint32_t g = 0; g < n; g++)
-        if (row->gang[g].slices)
-            divide(model, row, &row->gang[g]);
-    if (model->options.regang == ON)
-        regang(model, row, self, cycle);
-    for (uint32_t g = 0; g < n; g++) {
-        struct gang *gang = &row->gang[g];
-        struct divergence_group *group = &gang->group, before = *group;
-        if (!gang->slices) {
-            if (gang->is_queued)
-                dequeue(model, gang);
-            group->status = DIVERGENCE_ENDED;
-            if (gang != self)
-                host->evict(model->setup.sm, group, cycle);
-            continue;
-        }
-        bool is_waiting = waits(row, gang);
-        show(model, row, gang, is_waiting);
-        if (gang == self) {
-            if (is_waiting && model->queue_length)
-                group->status = DIVERGENCE_ENDED; /* for its slot */
-        } else if (group->slot == DIVERGENCE_NO_SLOT) {
-            if (!is_waiting && !gang->is_queued)
-                seat(model, gang, self, cycle);
-        } else if (is_waiting && model->queue_length) {
-            host->evict(model->setup.sm, group, cycle);
-            refill(model, cycle);
-        } else if (group->status != before.status ||
-                   (!is_waiting && (group->pc != before.pc || group->mask != before.mask))) {
-            host->wake(model->setup.sm, group, cycle);
-        }
-    }
-}
-
-static void update_row(struct model *model, struct row *row) {
-    for (uint32_t g = 0; g < model->n_slices; g++)
-        if (row->gang[g].slices && row->gang[g].group.status == DIVERGENCE_RUNS)
-            update(row, &row->gang[g]);
-}
-
-/* --- hooks --- */
+/* ---- Hooks ------------------------------------------------------------------------------------------------------- */
 
 static void admit(void *user, struct divergence_block *place, uint64_t cycle) {
     struct model *model = user;
-    struct block *block = place->state;
-    uint32_t first_pc = model->setup.cx->grid->program->function[0].first_pc;
+    struct divergence_gang_block *block = place->state;
+    uint32_t first_pc = model->gangs.setup.cx->grid->program->function[0].first_pc;
     divergence_sync_start(block->sync);
     block->is_live = true;
     for (uint32_t i = 0; i < block->n_rows; i++) {
-        struct row *row = &block->row[i];
+        struct divergence_gang_row *row = &block->row[i];
         struct exec_row *threads = &place->cta->row[i];
         uint32_t slices = 0;
-        for (uint32_t s = 0; s < model->n_slices; s++) {
-            struct slice *slice = &row->slice[s];
-            uint32_t mask = threads->threads & lanes_of(model, 1u << s);
-            divergence_stack_start(&slice->stack, threads, 1, first_pc);
-            divergence_stack_top(&slice->stack)->mask[0] = mask;
-            slice->stack.depth = mask != 0;
-            slice->watch = (struct divergence_watch){.n_diverged = 0};
+        for (uint32_t s = 0; s < model->gangs.n_slices; s++) {
+            struct divergence_small_warp *small_warp = &row->small_warp[s];
+            uint32_t mask = threads->threads & divergence_gangs_lanes(&model->gangs, 1u << s);
+            divergence_stack_start(&small_warp->stack, threads, 1, first_pc);
+            divergence_stack_top(&small_warp->stack)->mask[0] = mask;
+            small_warp->stack.depth = mask != 0;
+            small_warp->watch = (struct divergence_watch){.n_diverged = 0};
             slices |= (uint32_t)(mask != 0) << s;
         }
-        struct gang *gang = &row->gang[0];
-        for (uint32_t g = 0; g < model->n_slices; g++)
-            row->gang[g] = (struct gang){.group = {.slot = DIVERGENCE_NO_SLOT}};
+        struct divergence_gang *gang = &row->gang[0];
+        for (uint32_t g = 0; g < model->gangs.n_slices; g++)
+            row->gang[g] = (struct divergence_gang){.group = {.slot = DIVERGENCE_NO_SLOT}};
         gang->slices = slices;
         gang->group = (struct divergence_group){
             .row = threads, .home = place, .warp_id = DIVERGENCE_NO_WARP, .slot = DIVERGENCE_NO_SLOT};
-        show(model, row, gang, false);
-        seat(model, gang, NULL, cycle);
+        divergence_gangs_show(&model->gangs, row, gang, false);
+        divergence_gangs_seat(&model->gangs, gang, NULL, cycle);
     }
 }
 
 /* The small warp `s` of the gang follows the control instruction at pc. */
-static void follow(struct model *model, struct row *row, uint32_t s, uint32_t pc, uint32_t taken,
+static void follow(struct model *model, struct divergence_gang_row *row, uint32_t s, uint32_t pc, uint32_t taken,
                    const struct divergence_outcome *outcome, uint32_t (*next)[EXEC_LANES]) {
-    struct divergence_stack *stack = &row->slice[s].stack;
-    const struct exec_insn *insn = &model->setup.cx->grid->program->code[pc];
+    struct divergence_stack *stack = &row->small_warp[s].stack;
+    const struct exec_insn *insn = &model->gangs.setup.cx->grid->program->code[pc];
     struct divergence_outcome own = *outcome;
     struct divergence_entry *top = divergence_stack_top(stack);
     if (insn->kind == EXEC_KIND_BRANCH)
@@ -443,18 +149,18 @@ static void follow(struct model *model, struct row *row, uint32_t s, uint32_t pc
 }
 
 /* Lanes that no longer wait. `self` is the row whose hook runs, which is settled later. */
-static void set_free(struct model *model, struct block *block, uint32_t self, uint64_t cycle) {
+static void set_free(struct model *model, struct divergence_gang_block *block, uint32_t self, uint64_t cycle) {
     for (uint32_t i = 0; i < block->n_rows; i++) {
-        struct row *row = &block->row[i];
+        struct divergence_gang_row *row = &block->row[i];
         uint32_t pc, released = 0;
         for (uint32_t mask; (mask = divergence_sync_take(block->sync, i, &pc));)
             released |= mask;
         if (!released)
             continue;
         if (i != self)
-            update_row(model, row);
-        for (uint32_t s = 0; s < model->n_slices; s++) {
-            struct divergence_stack *stack = &row->slice[s].stack;
+            divergence_gangs_update_row(&model->gangs, row);
+        for (uint32_t s = 0; s < model->gangs.n_slices; s++) {
+            struct divergence_stack *stack = &row->small_warp[s].stack;
             for (uint32_t d = 0; d < stack->depth; d++) {
                 struct divergence_entry *entry = divergence_stack_at(stack, d);
                 uint32_t *mask = divergence_wait_mask(stack, entry);
@@ -466,81 +172,83 @@ static void set_free(struct model *model, struct block *block, uint32_t self, ui
             divergence_stack_pop_finished(stack);
         }
         if (i != self)
-            settle(model, block, i, NULL, cycle);
+            divergence_gangs_settle(&model->gangs, block, i, NULL, cycle);
     }
 }
 
 static void control(void *user, struct divergence_group *group, uint32_t pc, uint32_t mask, uint64_t cycle) {
     struct model *model = user;
-    struct gang *gang = (struct gang *)group;
-    struct block *block = group->home->state;
-    struct row *row = row_of(group);
-    struct exec_context *cx = model->setup.cx;
+    struct divergence_gang *gang = (struct divergence_gang *)group;
+    struct divergence_gang_block *block = group->home->state;
+    struct divergence_gang_row *row = divergence_gang_row_of(group);
+    struct exec_context *cx = model->gangs.setup.cx;
     struct divergence_block *place = group->home;
     uint32_t next[1][EXEC_LANES], active = group->mask, index = group->row->index;
-    update_row(model, row);
+    divergence_gangs_update_row(&model->gangs, row);
     struct divergence_outcome outcome = divergence_resolve(cx, pc, group->row, 1, &active, &mask, next);
     if (cx->fault.kind)
         return;
     if (outcome.effect == DIVERGENCE_BRANCHES)
-        divergence_count_branch(&model->setup, pc, outcome.is_divergent);
+        divergence_count_branch(&model->gangs.setup, pc, outcome.is_divergent);
     if (outcome.is_divergent)
-        divergence_count_split(&model->setup, group->row, active);
+        divergence_count_split(&model->gangs.setup, group->row, active);
     for (uint32_t left = gang->slices; left; left &= left - 1) {
-        uint32_t s = (uint32_t)__builtin_ctz(left), taken = mask & lanes_of(model, left & -left);
-        struct slice *slice = &row->slice[s];
-        uint32_t depth = slice->stack.depth;
+        uint32_t s = (uint32_t)__builtin_ctz(left), taken = mask & divergence_gangs_lanes(&model->gangs, left & -left);
+        struct divergence_small_warp *small_warp = &row->small_warp[s];
+        uint32_t depth = small_warp->stack.depth;
         follow(model, row, s, pc, taken, &outcome, next);
-        model->setup.counters->reconvergences += outcome.effect == DIVERGENCE_BRANCHES && slice->stack.depth < depth;
-        if (slice->stack.depth && divergence_stack_spins(&slice->watch, &slice->stack, pc))
-            divergence_stack_break_join(&slice->stack);
+        model->gangs.setup.counters->reconvergences +=
+            outcome.effect == DIVERGENCE_BRANCHES && small_warp->stack.depth < depth;
+        if (small_warp->stack.depth && divergence_stack_spins(&small_warp->watch, &small_warp->stack, pc))
+            divergence_stack_break_join(&small_warp->stack);
     }
     bool has_released = false;
     if (divergence_has_to_wait(&outcome)) {
-        model->setup.counters->barriers += outcome.effect == DIVERGENCE_MEETS_BLOCK;
+        model->gangs.setup.counters->barriers += outcome.effect == DIVERGENCE_MEETS_BLOCK;
         has_released = divergence_sync_arrive(block->sync, cx, group->row, pc, mask);
     }
     if (divergence_has_ended(&outcome))
         has_released = divergence_sync_after_exit(block->sync, cx, place->cta);
     if (has_released)
         set_free(model, block, index, cycle);
-    bool spins = divergence_spins(&gang->watch, active != group->row->live || model->queue_length, false, pc);
-    settle(model, block, index, gang, cycle);
-    if (spins && model->queue_length && group->status == DIVERGENCE_RUNS) {
+    bool spins = divergence_spins(&gang->watch, active != group->row->live || model->gangs.queue_length, false, pc);
+    divergence_gangs_settle(&model->gangs, block, index, gang, cycle);
+    if (spins && model->gangs.queue_length && group->status == DIVERGENCE_RUNS) {
         group->status = DIVERGENCE_ENDED; /* leaves its slot to the first of the queue */
-        enqueue(model, gang);
+        divergence_gangs_enqueue(&model->gangs, gang);
     }
     if (divergence_has_ended(&outcome) && !place->cta->n_live_rows) {
         block->is_live = false;
-        model->setup.host->block_ended(model->setup.sm, place);
+        model->gangs.setup.host->block_ended(model->gangs.setup.sm, place);
     }
 }
 
 static void reached(void *user, struct divergence_group *group, uint64_t cycle) {
     struct model *model = user;
-    struct gang *gang = (struct gang *)group;
-    struct row *row = row_of(group);
-    update_row(model, row);
+    struct divergence_gang *gang = (struct divergence_gang *)group;
+    struct divergence_gang_row *row = divergence_gang_row_of(group);
+    divergence_gangs_update_row(&model->gangs, row);
     for (uint32_t left = gang->slices; left; left &= left - 1) {
-        struct divergence_stack *stack = &row->slice[__builtin_ctz(left)].stack;
+        struct divergence_stack *stack = &row->small_warp[__builtin_ctz(left)].stack;
         uint32_t depth = stack->depth;
         divergence_stack_pop_finished(stack);
-        model->setup.counters->reconvergences += stack->depth < depth;
+        model->gangs.setup.counters->reconvergences += stack->depth < depth;
     }
-    settle(model, group->home->state, group->row->index, gang, cycle);
+    divergence_gangs_settle(&model->gangs, group->home->state, group->row->index, gang, cycle);
 }
 
 /* Some small warps of a gang have the data that the others wait for, or will have them earlier: the others stay
  * behind. */
 static bool stalls(void *user, struct divergence_group *group, uint64_t cycle) {
     struct model *model = user;
-    struct gang *gang = (struct gang *)group;
-    struct row *row = row_of(group);
+    struct divergence_gang *gang = (struct divergence_gang *)group;
+    struct divergence_gang_row *row = divergence_gang_row_of(group);
     uint64_t ready[MOST_SLICES], first = UINT64_MAX;
     uint32_t behind = 0;
     for (uint32_t left = gang->slices; left && model->options.misses == ON; left &= left - 1) {
-        uint32_t s = (uint32_t)__builtin_ctz(left), mask = group->mask & lanes_of(model, left & -left);
-        ready[s] = model->setup.host->splits->data_ready(model->setup.sm, group, group->pc, mask);
+        uint32_t s = (uint32_t)__builtin_ctz(left),
+                 mask = group->mask & divergence_gangs_lanes(&model->gangs, left & -left);
+        ready[s] = model->gangs.setup.host->splits->data_ready(model->gangs.setup.sm, group, group->pc, mask);
         ready[s] = ready[s] > cycle + 1 ? ready[s] : cycle + 1;
         first = ready[s] < first ? ready[s] : first;
     }
@@ -550,55 +258,35 @@ static bool stalls(void *user, struct divergence_group *group, uint64_t cycle) {
         behind |= ready[__builtin_ctz(left)] > first ? left & -left : 0;
     if (!behind)
         return false;
-    update(row, gang);
-    struct gang *others = new_gang(model, row, gang, behind);
+    divergence_gangs_update(row, gang);
+    struct divergence_gang *others = divergence_gangs_add(&model->gangs, row, gang, behind);
     gang->slices &= ~behind;
-    show(model, row, gang, false);
-    show(model, row, others, false);
-    seat(model, others, gang, cycle);
+    divergence_gangs_show(&model->gangs, row, gang, false);
+    divergence_gangs_show(&model->gangs, row, others, false);
+    divergence_gangs_seat(&model->gangs, others, gang, cycle);
     return true;
 }
 
-static void visit(const void *user, const struct divergence_block *place,
-                  void (*thread)(void *user, const struct divergence_group *group, const struct exec_row *row,
-                                 uint32_t lane),
-                  void *visitor) {
-    const struct model *model = user;
-    const struct block *block = place->state;
-    for (uint32_t i = 0; i < block->n_rows; i++)
-        for (uint32_t g = 0; g < model->n_slices; g++) {
-            const struct gang *gang = &block->row[i].gang[g];
-            for (uint32_t slices = gang->slices; slices; slices &= slices - 1) {
-                const struct divergence_stack *stack = &block->row[i].slice[__builtin_ctz(slices)].stack;
-                uint32_t lanes = 0;
-                for (uint32_t d = 0; d < stack->depth; d++)
-                    lanes |= divergence_stack_at(stack, d)->mask[0];
-                for (; lanes; lanes &= lanes - 1)
-                    thread(visitor, gang->group.slot == DIVERGENCE_NO_SLOT ? NULL : &gang->group, &place->cta->row[i],
-                           (uint32_t)__builtin_ctz(lanes));
-            }
-        }
-}
-
-/* --- joint issue --- */
+/* ---- Joint issue ------------------------------------------------------------------------------------------------- */
 
 /* A slice is taken even if some of its lanes are not active. */
 static uint32_t lanes_of_group(const struct model *model, const struct divergence_group *group) {
-    return lanes_of(model, ((const struct gang *)group)->slices);
+    return divergence_gangs_lanes(&model->gangs, ((const struct divergence_gang *)group)->slices);
 }
 
 static bool leads(void *user, const struct divergence_group *group) {
     struct model *model = user;
     model->issue = (struct divergence_joint){0};
-    divergence_joint_add(&model->issue, &model->setup, group, lanes_of_group(model, group));
-    return model->issue.lanes != lanes_of(model, model->n_slices == 32 ? ~0u : (1u << model->n_slices) - 1);
+    divergence_joint_add(&model->issue, &model->gangs.setup, group, lanes_of_group(model, group));
+    return model->issue.lanes !=
+           divergence_gangs_lanes(&model->gangs, model->gangs.n_slices == 32 ? ~0u : (1u << model->gangs.n_slices) - 1);
 }
 
 static int next(void *user, struct divergence_group *const *ready, uint32_t n) {
     struct model *model = user;
     for (uint32_t i = 0; i < n; i++)
-        if (divergence_joint_fits(&model->issue, &model->setup, ready[i], ready[i]->mask)) {
-            divergence_joint_add(&model->issue, &model->setup, ready[i], lanes_of_group(model, ready[i]));
+        if (divergence_joint_fits(&model->issue, &model->gangs.setup, ready[i], ready[i]->mask)) {
+            divergence_joint_add(&model->issue, &model->gangs.setup, ready[i], lanes_of_group(model, ready[i]));
             return (int)i;
         }
     return -1;
@@ -631,14 +319,14 @@ const struct divergence_ops divergence_vws = {
     .new_model = new_model,
     .free_model = free_model,
     .begin_grid = begin_grid,
-    .new_block = new_block,
-    .free_block = free_block,
+    .new_block = divergence_gangs_new_block,
+    .free_block = divergence_gangs_free_block,
     .admit = admit,
     .control = control,
     .reached = reached,
-    .refill = refill,
+    .refill = divergence_gangs_refill,
     .memory = &(const struct divergence_memory_ops){.stalls = stalls, .serves_hits = true},
-    .visit = visit,
+    .visit = divergence_gangs_visit,
     .joint = &(const struct divergence_joint_ops){.leads = leads, .next = next},
     .cost_bits = cost_bits,
     .area = "5 % of an SM (Rogers 2015, abstract)",
