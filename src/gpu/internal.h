@@ -76,7 +76,7 @@ struct gpu {
     uint32_t stream;               /* of the launch that runs */
     uint64_t live_ns;              /* when its state was last written */
     struct gpu_sections *sections; /* NULL: no estimate */
-    int is_copy_of;                /* in a copy that times a section: the process that made it; otherwise 0 */
+    int is_copy_of;                /* in a fork that times a section: the process that made it; otherwise 0 */
 };
 
 struct gpu_kernel {

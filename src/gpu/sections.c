@@ -1,42 +1,35 @@
-/* Times sections of launches in copies of the process.
+/* Times sections of launches in forks of the process (forks.c).
  *
- * The program runs once, functionally, and its accesses warm the caches of the timed machine. Where a section begins
- * that will probably be drawn, the process makes a copy of itself (fork): the copy holds the memory, and the caches, as
- * they are at this point. It waits. The process runs the section functionally, counts its instructions and lines, and
- * then lets the draw (draw.c) decide whether the section is timed. If so, a copy that was made some blocks before the
- * section times it: so many that the machine is as full of long and short blocks when the section begins as it would be
- * in the whole launch. Copies that time run beside the process, at most as many as the run has host threads. What they
- * compute never reaches the program. The draw waits for their times where a segment begins, whether they are there
- * already or not, so neither results nor samples depend on the host.
+ * The program runs once, functionally, and its accesses warm the caches of the timed machine. If a section will
+ * probably be drawn, the process makes a fork where it begins. The fork holds the memory and the caches of this point,
+ * and waits. The process runs the section functionally, counts its instructions and lines, and then lets the draw
+ * (draw.c) decide whether the section is timed. If so, a fork that was made some blocks before the section times it. So
+ * many blocks lie between them that the machine is as full of long and short blocks when the section begins as it would
+ * be in the whole launch. Forks that time run beside the process, at most as many as the run has host threads. Their
+ * results never reach the program. Where a segment begins, the draw waits for their times, whether they have arrived or
+ * not. So neither results nor samples depend on the host.
  *
- * A copy costs host time, in proportion to the program's memory. A section is expected to have as much work as the last
+ * A fork costs host time, in proportion to the program's memory. A section is expected to have as much work as the last
  * one of its kernel and kind, in proportion to their blocks. If that was wrong the last time, the next section gets a
- * copy in any case, as long as all these copies take no longer than the program.
+ * fork in any case, as long as all these forks take no longer than the program.
  *
- * If a launch is one section and will probably be drawn, the roles are exchanged: the process times it, and a copy runs
+ * If a launch is one section and will probably be drawn, the roles are exchanged: the process times it, and a fork runs
  * it functionally and counts. The caches are then those of a full run when the launch ends. The first launch of a
- * kernel needs no counts, as it stands for itself alone.
+ * kernel needs no counts, because it only represents itself.
  *
- * Left out: the memory of gpu_pages_new(), which copies share with the process; while a program has some, no section is
- * timed. */
-#define _GNU_SOURCE
+ * Left out: the memory of gpu_pages_new(), which forks share with the process. While a program has such memory, no
+ * section is timed. */
 #include "gpu/sections.h"
 
-#include <assert.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/memory.h"
 #include "gpu/deviation.h"
 #include "gpu/draw.h"
 #include "gpu/engine.h"
+#include "gpu/forks.h"
 #include "sm/blocks.h"
 
 enum {
@@ -45,30 +38,11 @@ enum {
     SECTION_WAVES = 4,   /* of a section, at least */
     WARM_WAVES = 8,      /* that a window runs before its section, if all blocks are equally long */
     MOST_SECTIONS = 512, /* of a launch */
-    MOST_WAITING = 24,   /* copies that wait */
-    FREE_COPIES = 64,    /* are made, where the work was not as expected, whatever they cost */
-    COPY_INSTRUCTIONS = 10000, /* a copy takes the host as long as about this many warp instructions, functionally... */
-    COPY_PAGES = 2,            /* and one more for so many pages of memory; all copies at most as long as the program */
+    FREE_FORKS = 64,     /* are made, where the work was not as expected, whatever they cost */
+    FORK_INSTRUCTIONS = 10000, /* a fork takes the host as long as about this many warp instructions, functionally... */
+    FORK_PAGES = 2,            /* and one more for so many pages of memory; all forks at most as long as the program */
     PAGE_BYTES = 4096,
     RESULT_CYCLES = 8, /* from an instruction to the next that needs its result, roughly */
-};
-
-/* The process tells a copy the number of sections to time, and these follow as struct gpu_measure. 0: the copy ends. If
- * the launch is one section, the copy times it whole. The answer is an error or GPU_OK, and the same structures. */
-struct copy {
-    pid_t pid;
-    int order, answer;            /* sockets */
-    uint32_t made_at;             /* the section at whose begin it was made */
-    uint64_t instructions, block; /* thread instructions of the launch, and its next block, at that time */
-    uint32_t n, *section;         /* while it times: those that it measures */
-};
-
-/* What a copy counts in a launch that the process times. */
-struct count {
-    bool is_done;
-    struct stats_counters counters;
-    struct gpu_warmed warmed;
-    uint64_t longest;
 };
 
 /* The last section of a kernel and kind. */
@@ -85,28 +59,22 @@ struct gpu_sections {
     struct gpu_draw *draw;
     struct gpu_section *section;
     uint32_t n, capacity;
-    struct copy waiting[MOST_WAITING], *running;
-    uint32_t n_waiting, n_running, most_running;
-    pid_t *ended;               /* copies that were not drawn */
-    uint32_t n_ended, n_copies; /* n_copies: unexpected ones */
+    struct gpu_forks forks;
+    uint32_t n_tried; /* forks made because the work was not as expected */
     struct memory *memory;
     uint32_t n_memories;
     bool has_run_functionally;                /* some launch, so caches may differ from those of a full run */
-    uint64_t copy_instructions, instructions; /* the cost of all copies, and the functional run's warp instructions */
-    struct gpu_error error;                   /* the first of a copy */
+    uint64_t fork_instructions, instructions; /* the cost of all forks, and the functional run's warp instructions */
     /* Of the launch that runs: */
-    struct gpu_kernel *kernel;
     const struct exec_grid *grid;
     uint32_t first, last;     /* its sections */
     uint32_t open;            /* the section that the functional engine is in */
-    uint32_t next_copy;       /* the section at whose begin the next copy is made */
+    uint32_t next_fork;       /* the section at whose start the next fork is made */
     uint64_t wave;            /* blocks */
-    bool has_reached_last;    /* the copy for its last section has been made */
-    pid_t counter;            /* the copy that counts, if the process times the launch; 0: none */
-    int count;                /* the socket from which its struct count is read */
+    bool has_reached_last;    /* the fork for its last section has been made */
     struct stats_counters at; /* its counters when the open section began */
     struct gpu_warmed warmed_at;
-    bool is_first_copys[MOST_SECTIONS + 2]; /* the copy from its begin will time this section */
+    bool is_first_forks[MOST_SECTIONS + 2]; /* the fork from the launch's start will time this section */
     uint64_t longest;                       /* of the open section */
     double length, squares,
         n_ended_blocks; /* sums over its blocks: instructions of the longest row, and their squares */
@@ -118,274 +86,19 @@ struct gpu_sections *gpu_sections_new(struct gpu *gpu) {
     struct gpu_sections *sections = base_allocate(1, sizeof *sections);
     sections->gpu = gpu;
     sections->draw = gpu_draw_new(gpu->config.draws, gpu->config.draw_error, deviation_of, sections);
-    sections->most_running = gpu->config.n_threads > 1 ? gpu->config.n_threads : 1;
-    sections->running = base_allocate(sections->most_running, sizeof *sections->running);
-    sections->error.status = GPU_OK;
+    gpu_forks_open(&sections->forks, gpu);
     return sections;
-}
-
-/* ---- Copies ------------------------------------------------------------------------------------------------------ */
-
-static bool read_all(int file, void *bytes, size_t size) {
-    char *at = bytes;
-    while (size) {
-        ssize_t n = read(file, at, size);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        at += n;
-        size -= (size_t)n;
-    }
-    return true;
-}
-
-static bool write_all(int file, const void *bytes, size_t size) {
-    const char *at = bytes;
-    while (size) {
-        ssize_t n = send(file, at, size, MSG_NOSIGNAL); /* a copy may have been killed */
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        at += n;
-        size -= (size_t)n;
-    }
-    return true;
-}
-
-static void reap(pid_t pid) {
-    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-        ;
-}
-
-/* In the copy: nothing that it prints is seen, and it has no threads. */
-static void become_copy(struct gpu *gpu) {
-    int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    if (nothing < 0)
-        _exit(1);
-    dup2(nothing, STDOUT_FILENO);
-    dup2(nothing, STDERR_FILENO);
-    gpu->config.n_threads = 1;
-    gpu->config.shows_progress = false;
-    gpu->timed->workers = NULL;
-    gpu->is_copy_of = getppid();
-}
-
-/* In the copy: waits for its order, times sections and ends. */
-static _Noreturn void time_sections(struct gpu_sections *sections, uint64_t first_block, int orders, int answers) {
-    struct gpu *gpu = sections->gpu;
-    struct gpu_window window = {.first_block = first_block};
-    struct gpu_error error = {.status = GPU_OK};
-    for (uint32_t i = 0; i < sections->n_waiting; i++) /* so that each copy notices if the process ends */
-        close(sections->waiting[i].order);
-    if (!read_all(orders, &window.n_measures, sizeof window.n_measures) || !window.n_measures)
-        _exit(0);
-    window.measure = base_allocate(window.n_measures, sizeof *window.measure);
-    size_t bytes = window.n_measures * sizeof *window.measure;
-    if (!read_all(orders, window.measure, bytes))
-        _exit(1);
-    become_copy(gpu);
-    struct exec_grid grid = *sections->grid;
-    const struct config_machine *machine = &gpu->timed->machine;
-    grid.timer_shift = gpu_timed_shift(gpu->timed);
-    grid.cycles_per_ns = machine->clock_ghz;
-    grid.warp_size = machine->sm.warp_size;
-    struct gpu_launch_record record = {.kernel = sections->kernel->program->name, .is_timed = true};
-    bool is_whole = window.measure[0].kind == GPU_SECTION_WHOLE;
-    if (!gpu_run_timed(gpu, sections->kernel, &grid, is_whole ? NULL : &window, &record, &error) &&
-        error.status == GPU_OK)
-        error.status = GPU_TRAP;
-    if (is_whole)
-        window.measure[0].measured = record.counters;
-    _exit(!write_all(answers, &error, sizeof error) || !write_all(answers, window.measure, bytes));
-}
-
-/* In the copy: runs the launch functionally, sends its counts and ends. */
-static _Noreturn void count_launch(struct gpu_sections *sections, int counts) {
-    struct exec_grid grid = *sections->grid;
-    struct gpu_error error = {.status = GPU_OK};
-    struct count count = {.is_done = false};
-    become_copy(sections->gpu);
-    grid.timer_shift = 0;
-    grid.cycles_per_ns = 0;
-    grid.warp_size = EXEC_LANES;
-    count.is_done = gpu_run_functional(sections->gpu, &grid, &count.counters, &count.warmed, &error);
-    count.longest = sections->longest;
-    _exit(!write_all(counts, &count, sizeof count));
-}
-
-static void make_counter(struct gpu_sections *sections) {
-    int counts[2];
-    sections->counter = 0;
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, counts) != 0)
-        return;
-    pid_t pid = fork();
-    if (pid == 0) {
-        close(counts[0]);
-        count_launch(sections, counts[1]);
-    }
-    close(counts[1]);
-    if (pid < 0)
-        close(counts[0]);
-    sections->counter = pid > 0 ? pid : 0;
-    sections->count = counts[0];
-}
-
-/* Waits for the copy that counts. Returns false if it could not. */
-static bool collect_count(struct gpu_sections *sections, struct count *count) {
-    if (!sections->counter)
-        return false;
-    bool is_good = read_all(sections->count, count, sizeof *count);
-    close(sections->count);
-    reap(sections->counter);
-    sections->counter = 0;
-    return is_good && count->is_done;
-}
-
-/* Returns whether a copy may be made that is perhaps in vain. */
-static bool may_try(struct gpu_sections *sections, const struct stats_counters *counters) {
-    uint64_t cost = COPY_INSTRUCTIONS + sections->gpu->memory.used / PAGE_BYTES / COPY_PAGES;
-    uint64_t all = sections->instructions + counters->warp_instructions;
-    bool is_free = sections->n_copies < FREE_COPIES;
-    if (!is_free && sections->copy_instructions + cost > all)
-        return false;
-    sections->n_copies++;
-    sections->copy_instructions += is_free ? 0 : cost;
-    return true;
-}
-
-static void make_copy(struct gpu_sections *sections, uint32_t number, uint64_t block,
-                      const struct stats_counters *counters) {
-    int orders[2], answers[2];
-    if (sections->n_waiting == MOST_WAITING || sections->gpu->memory.n_pages ||
-        socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, orders) != 0)
-        return;
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, answers) != 0) {
-        close(orders[0]);
-        close(orders[1]);
-        return;
-    }
-    pid_t pid = fork();
-    if (pid == 0) {
-        close(orders[1]);
-        close(answers[0]);
-        time_sections(sections, block, orders[0], answers[1]);
-    }
-    close(orders[0]);
-    close(answers[1]);
-    if (pid < 0) {
-        close(orders[1]);
-        close(answers[0]);
-        return;
-    }
-    sections->waiting[sections->n_waiting++] = (struct copy){.pid = pid,
-                                                             .order = orders[1],
-                                                             .answer = answers[0],
-                                                             .made_at = number,
-                                                             .block = block,
-                                                             .instructions = counters->thread_instructions};
-}
-
-/* Waits for copy number i of those that run, and keeps its answer. */
-static void collect(struct gpu_sections *sections, uint32_t i) {
-    struct copy copy = sections->running[i];
-    struct gpu_measure measure;
-    struct gpu_error error;
-    sections->n_running--;
-    memmove(&sections->running[i], &sections->running[i + 1], (sections->n_running - i) * sizeof *sections->running);
-    bool is_good = read_all(copy.answer, &error, sizeof error);
-    for (uint32_t k = 0; is_good && error.status == GPU_OK && k < copy.n; k++) {
-        struct gpu_section *section = &sections->section[copy.section[k]];
-        is_good = read_all(copy.answer, &measure, sizeof measure);
-        if (!is_good || section->timed)
-            continue;
-        section->timed = base_allocate(1, sizeof *section->timed);
-        *section->timed = measure.measured;
-        memcpy(section->early_cycles, measure.early_cycles, sizeof section->early_cycles);
-    }
-    if (!is_good) {
-        error.status = GPU_TRAP;
-        snprintf(error.message, sizeof error.message,
-                 "a copy of the process, which timed a launch of '%s', ended without an answer",
-                 sections->gpu->launch[sections->section[copy.section[0]].launch].kernel);
-    }
-    if (error.status != GPU_OK && sections->error.status == GPU_OK)
-        sections->error = error;
-    close(copy.answer);
-    free(copy.section);
-    reap(copy.pid);
-}
-
-static void remove_waiting(struct gpu_sections *sections, uint32_t i) {
-    sections->n_waiting--;
-    memmove(&sections->waiting[i], &sections->waiting[i + 1], (sections->n_waiting - i) * sizeof *sections->waiting);
-}
-
-/* Lets waiting copy number `i` time n sections from `first` on, those that `is_wanted` (of all sections of the launch)
- * marks or, if it is NULL, all. */
-static void start_copy(struct gpu_sections *sections, uint32_t i, uint32_t first, uint32_t n, const bool *is_wanted) {
-    struct copy copy = sections->waiting[i];
-    remove_waiting(sections, i);
-    if (sections->n_running == sections->most_running)
-        collect(sections, 0);
-    copy.section = base_allocate(n, sizeof *copy.section);
-    for (uint32_t k = first; k < first + n; k++)
-        if (!is_wanted || is_wanted[k - first])
-            copy.section[copy.n++] = k;
-    bool is_sent = write_all(copy.order, &copy.n, sizeof copy.n);
-    for (uint32_t k = 0; is_sent && k < copy.n; k++) {
-        const struct gpu_section *section = &sections->section[copy.section[k]];
-        const struct gpu_measure measure = {.kind = section->kind,
-                                            .warm = section->instructions_before - copy.instructions,
-                                            .counted = section->counted};
-        is_sent = write_all(copy.order, &measure, sizeof measure);
-    }
-    close(copy.order);
-    sections->running[sections->n_running++] = copy;
-}
-
-static void end_copy(struct gpu_sections *sections, uint32_t i) {
-    const struct copy copy = sections->waiting[i];
-    const uint32_t none = 0;
-    remove_waiting(sections, i);
-    if (!write_all(copy.order, &none, sizeof none))
-        assert(errno); /* it has ended already */
-    close(copy.order);
-    close(copy.answer);
-    sections->ended = base_grow(sections->ended, sections->n_ended + 1, sizeof *sections->ended);
-    sections->ended[sections->n_ended++] = copy.pid;
-}
-
-/* Ends copies that are much older than a section needs. The first of the launch stays. */
-static void thin_out(struct gpu_sections *sections, uint32_t ahead) {
-    for (uint32_t i = sections->n_waiting; i-- > 0;) {
-        const struct copy *copy = &sections->waiting[i];
-        if (copy->block && sections->open - copy->made_at > 2 * ahead + 1)
-            end_copy(sections, i);
-    }
-}
-
-/* Lets the system forget copies that have ended. */
-static void forget_ended(struct gpu_sections *sections, bool waits) {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < sections->n_ended; i++) {
-        if (waits)
-            reap(sections->ended[i]);
-        else if (waitpid(sections->ended[i], NULL, WNOHANG) == 0)
-            sections->ended[n++] = sections->ended[i];
-    }
-    sections->n_ended = n;
 }
 
 /* The deviation of the sections timed so far. Waits for those that are being timed. */
 static struct gpu_deviation deviation_of(void *user, const char *kernel, enum gpu_section_kind kind) {
     struct gpu_sections *sections = user;
-    for (uint32_t i = sections->n_running; i-- > 0;)
-        for (uint32_t k = 0; k < sections->running[i].n; k++) {
-            const struct gpu_section *section = &sections->section[sections->running[i].section[k]];
+    struct gpu_forks *forks = &sections->forks;
+    for (uint32_t i = forks->n_running; i-- > 0;)
+        for (uint32_t k = 0; k < forks->running[i].n; k++) {
+            const struct gpu_section *section = &sections->section[forks->running[i].section[k]];
             if (section->kind == kind && sections->gpu->launch[section->launch].kernel == kernel) {
-                collect(sections, i);
+                gpu_forks_collect(forks, i, sections->section);
                 break;
             }
         }
@@ -484,24 +197,23 @@ bool gpu_sections_time(struct gpu_sections *sections, const char *kernel, const 
 
 void gpu_sections_begin(struct gpu_sections *sections, struct gpu_kernel *kernel, const struct exec_grid *grid,
                         uint32_t launch) {
-    sections->kernel = kernel;
     sections->grid = grid;
-    sections->first = sections->open = sections->next_copy = sections->n;
+    sections->first = sections->open = sections->next_fork = sections->n;
     sections->at = (struct stats_counters){0};
     sections->warmed_at = (struct gpu_warmed){0};
     sections->length = sections->squares = sections->n_ended_blocks = 0;
     sections->has_reached_last = false;
-    memset(sections->is_first_copys, 0, sizeof sections->is_first_copys);
+    memset(sections->is_first_forks, 0, sizeof sections->is_first_forks);
     cut(sections, launch);
     sections->last = sections->n;
-    forget_ended(sections, false);
+    gpu_forks_begin(&sections->forks, kernel, grid);
     if (!sections->gpu->launch[launch].is_timed) {
         gpu_show_remark(sections->gpu->timed, grid, sections->gpu->launch[launch].kernel);
         return;
     }
-    sections->next_copy = sections->last; /* a section that is timed needs none */
+    sections->next_fork = sections->last; /* a section that is timed needs none */
     if (sections->section[sections->first].kind == GPU_SECTION_WHOLE)
-        make_counter(sections);
+        gpu_forks_count(&sections->forks, &sections->longest);
 }
 
 uint32_t gpu_sections_sm(const struct gpu_sections *sections, uint64_t block) {
@@ -513,7 +225,7 @@ uint32_t gpu_sections_sm(const struct gpu_sections *sections, uint64_t block) {
 }
 
 uint64_t gpu_sections_next(const struct gpu_sections *sections) {
-    return sections->next_copy < sections->last ? sections->section[sections->next_copy].first_block : UINT64_MAX;
+    return sections->next_fork < sections->last ? sections->section[sections->next_fork].first_block : UINT64_MAX;
 }
 
 void gpu_sections_add_block(struct gpu_sections *sections, uint64_t length) {
@@ -530,15 +242,15 @@ static double warm_blocks(const struct gpu_sections *sections) {
     return WARM_WAVES * (double)sections->wave * (mean > 0 ? squares / (mean * mean) : 1);
 }
 
-/* Returns the youngest copy that can time the open section, or UINT32_MAX. The copy from the launch's begin need not be
- * so early, but running from there to a late section takes long; only the last one is worth that. */
-static uint32_t find_copy(const struct gpu_sections *sections) {
+/* Returns the youngest fork that can time the open section, or UINT32_MAX. The fork from the launch's start need not be
+ * so early. But it takes long to run from there to a late section, and only the last section is worth that. */
+static uint32_t find_fork(const struct gpu_sections *sections) {
     const struct gpu_section *section = &sections->section[sections->open];
     double warm = warm_blocks(sections);
     bool is_late = (double)section->first_block > 4 * warm && section->kind == GPU_SECTION_MIDDLE;
     uint32_t found = UINT32_MAX;
-    for (uint32_t i = 0; i < sections->n_waiting; i++) {
-        uint64_t block = sections->waiting[i].block;
+    for (uint32_t i = 0; i < sections->forks.n_waiting; i++) {
+        uint64_t block = sections->forks.waiting[i].block;
         if (block ? (double)block + warm <= (double)section->first_block : !is_late)
             found = i;
     }
@@ -565,9 +277,31 @@ static double line_cycles_of(const struct gpu_sections *sections) {
     return fmax(bytes > 0 ? line_bytes / bytes : 0, machine->dram.row_conflict_cycles / fmax(warps, 1));
 }
 
+/* Returns whether a fork may be made that is perhaps not needed. */
+static bool may_try(struct gpu_sections *sections, const struct stats_counters *counters) {
+    uint64_t cost = FORK_INSTRUCTIONS + sections->gpu->memory.used / PAGE_BYTES / FORK_PAGES;
+    uint64_t all = sections->instructions + counters->warp_instructions;
+    bool is_free = sections->n_tried < FREE_FORKS;
+    if (!is_free && sections->fork_instructions + cost > all)
+        return false;
+    sections->n_tried++;
+    sections->fork_instructions += is_free ? 0 : cost;
+    return true;
+}
+
+/* Ends forks that are much older than a section needs. The first of the launch stays. */
+static void thin_out(struct gpu_sections *sections, uint32_t ahead) {
+    struct gpu_forks *forks = &sections->forks;
+    for (uint32_t i = forks->n_waiting; i-- > 0;) {
+        const struct gpu_fork *fork = &forks->waiting[i];
+        if (fork->block && sections->open - fork->made_at > 2 * ahead + 1)
+            gpu_forks_end(forks, i);
+    }
+}
+
 /* Returns whether section `number`, which is `ahead` sections of its kind away, will probably be drawn, or should have
- * a copy to be on the safe side. */
-static bool deserves_copy(struct gpu_sections *sections, uint32_t number, uint32_t ahead,
+ * a fork to be on the safe side. */
+static bool deserves_fork(struct gpu_sections *sections, uint32_t number, uint32_t ahead,
                           const struct stats_counters *counters) {
     const struct gpu_section *section = &sections->section[number];
     const char *kernel = sections->gpu->launch[section->launch].kernel;
@@ -592,8 +326,8 @@ static void close_section(struct gpu_sections *sections, bool is_done, const str
     section->work = work_of(section, &sections->gpu->timed->machine);
     section->instructions_before = sections->at.thread_instructions;
     const char *kernel = sections->gpu->launch[section->launch].kernel;
-    uint32_t copy = find_copy(sections);
-    bool is_possible = copy != UINT32_MAX && is_done;
+    uint32_t fork = find_fork(sections);
+    bool is_possible = fork != UINT32_MAX && is_done;
     struct memory *memory = memory_for(sections, kernel, section->kind);
     int size, expected;
     frexp(section->work, &size);
@@ -604,18 +338,18 @@ static void close_section(struct gpu_sections *sections, bool is_done, const str
     } else if (sections->gpu->launch[section->launch].is_timed) {
         gpu_draw_add(sections->draw, kernel, section, true);
     } else if (gpu_draw_add(sections->draw, kernel, section, is_possible)) {
-        if (sections->waiting[copy].block)
-            start_copy(sections, copy, sections->open, 1, NULL);
+        if (sections->forks.waiting[fork].block)
+            gpu_forks_start(&sections->forks, fork, sections->section, sections->open, 1, NULL);
         else
-            sections->is_first_copys[sections->open - sections->first] = true;
+            sections->is_first_forks[sections->open - sections->first] = true;
     }
     sections->at = *counters;
     sections->warmed_at = *warmed;
     sections->open++;
 }
 
-/* Returns how many sections later the first one begins that a copy can time which is made where section `number`
- * begins; 0: a launch of one section. */
+/* A fork is made where section `number` begins. Returns how many sections later the first section begins that the fork
+ * can time, or 0 if the launch is one section. */
 static uint32_t sections_ahead(const struct gpu_sections *sections, uint32_t number) {
     const struct gpu_section *section = &sections->section[number];
     if (section->kind == GPU_SECTION_WHOLE || section->kind == GPU_SECTION_NEW)
@@ -627,39 +361,41 @@ static uint32_t sections_ahead(const struct gpu_sections *sections, uint32_t num
 void gpu_sections_reach(struct gpu_sections *sections, uint64_t block, bool is_busy,
                         const struct stats_counters *counters, const struct gpu_warmed *warmed) {
     while (gpu_sections_next(sections) <= block) {
-        uint32_t number = sections->next_copy++;
+        uint32_t number = sections->next_fork++;
         if (number > sections->first)
             close_section(sections, true, counters, warmed);
         uint32_t ahead = sections_ahead(sections, number);
         thin_out(sections, ahead);
         if (is_busy || sections->section[number].first_block != block)
             continue;
-        bool is_first = number == sections->first, is_wanted = is_first && deserves_copy(sections, number, 0, counters);
+        bool is_first = number == sections->first, is_wanted = is_first && deserves_fork(sections, number, 0, counters);
         if (ahead && number + ahead + 1 < sections->last)
-            is_wanted |= deserves_copy(sections, number + ahead, ahead - is_first, counters);
-        else if (ahead && !sections->has_reached_last) /* the last section's copy must be made now */
-            is_wanted |= sections->has_reached_last = deserves_copy(sections, sections->last - 1, 0, counters);
+            is_wanted |= deserves_fork(sections, number + ahead, ahead - is_first, counters);
+        else if (ahead && !sections->has_reached_last) /* the last section's fork must be made now */
+            is_wanted |= sections->has_reached_last = deserves_fork(sections, sections->last - 1, 0, counters);
         if (is_wanted)
-            make_copy(sections, number, block, counters);
+            gpu_forks_make(&sections->forks, number, block, counters->thread_instructions);
     }
 }
 
-/* Lets the copy from the launch's begin time the sections that it got. If it has to run half of the launch for them, it
- * runs all of it and times all sections. */
-static void start_first_copy(struct gpu_sections *sections) {
+/* Lets the fork from the launch's start time its sections. If it has to run half of the launch for them, it runs all of
+ * the launch and times all sections. */
+static void start_first_fork(struct gpu_sections *sections) {
     uint32_t n = sections->last - sections->first, end = 0;
     for (uint32_t i = 0; i < n; i++)
-        end = sections->is_first_copys[i] ? i + 1 : end;
+        end = sections->is_first_forks[i] ? i + 1 : end;
+    bool is_early = 2 * end < n;
     if (end)
-        start_copy(sections, 0, sections->first, 2 * end < n ? end : n, 2 * end < n ? sections->is_first_copys : NULL);
+        gpu_forks_start(&sections->forks, 0, sections->section, sections->first, is_early ? end : n,
+                        is_early ? sections->is_first_forks : NULL);
 }
 
 void gpu_sections_end(struct gpu_sections *sections, bool is_done, const struct stats_counters *counters,
                       const struct gpu_warmed *warmed) {
     struct gpu_section *section = &sections->section[sections->first];
     bool is_timed = sections->gpu->launch[section->launch].is_timed;
-    struct count count;
-    if (is_timed && collect_count(sections, &count)) {
+    struct gpu_fork_count count;
+    if (is_timed && gpu_forks_counted(&sections->forks, &count)) {
         sections->longest = count.longest;
         close_section(sections, is_done, &count.counters, &count.warmed);
     }
@@ -672,9 +408,9 @@ void gpu_sections_end(struct gpu_sections *sections, bool is_done, const struct 
         section->has_true_caches = !sections->has_run_functionally;
     }
     sections->has_run_functionally |= !is_timed;
-    start_first_copy(sections);
-    while (sections->n_waiting)
-        end_copy(sections, 0);
+    start_first_fork(sections);
+    while (sections->forks.n_waiting)
+        gpu_forks_end(&sections->forks, 0);
     sections->instructions += counters->warp_instructions;
 }
 
@@ -684,24 +420,20 @@ const struct gpu_section *gpu_sections(struct gpu *gpu, uint32_t *count, struct 
     error->status = GPU_OK;
     if (!sections)
         return NULL;
-    while (sections->n_running)
-        collect(sections, 0);
-    *error = sections->error;
+    while (sections->forks.n_running)
+        gpu_forks_collect(&sections->forks, 0, sections->section);
+    *error = sections->forks.error;
     return sections->section;
 }
 
 void gpu_sections_free(struct gpu_sections *sections) {
     if (!sections)
         return;
-    while (sections->n_running)
-        collect(sections, 0);
-    forget_ended(sections, true);
+    gpu_forks_close(&sections->forks, sections->section);
     for (uint32_t i = 0; i < sections->n; i++)
         free(sections->section[i].timed);
     gpu_draw_free(sections->draw);
     free(sections->memory);
     free(sections->section);
-    free(sections->running);
-    free(sections->ended);
     free(sections);
 }

@@ -1,4 +1,4 @@
-/* Sections of launches, for --estimate: cut and drawn while the functional engine runs a launch, and timed by copies of
+/* Sections of launches, for --estimate: cut and drawn while the functional engine runs a launch, and timed by forks of
  * the process. */
 #pragma once
 
