@@ -123,10 +123,6 @@ static inline void gpu_wake_by(struct gpu_unit *unit, uint64_t cycle) {
 }
 
 /* timed.c */
-/* Starts blocks on the SM while there is room. */
-void gpu_start_blocks(struct gpu_run *run, uint32_t sm, uint64_t cycle);
-/* Ends the process if the scheduler leaves blocks that no SM takes. */
-void gpu_check_blocks(const struct gpu_run *run);
 /* The machine at the end of launches: lets memory finish the work that arrives by this cycle, adds up all counters, and
  * brings the SMs to timed->cycle. gpu_renew() follows a launch that did not end by itself. */
 void gpu_drain(struct gpu_timed *timed, uint64_t cycle);
@@ -137,9 +133,6 @@ void gpu_show_remark(struct gpu_timed *timed, const struct exec_grid *grid, cons
 /* Prepares what the run needs beside its grid: progress, the kernel's costs. */
 void gpu_begin_run(struct gpu_run *run);
 const struct sm_program *gpu_costs_of(struct gpu_timed *timed, struct gpu_kernel *kernel);
-/* Returns when a block starts that the dispatcher starts in this cycle: launch.start_cycles after the launch's first,
- * launch.block_cycles apart, and launch.turn_cycles after the block whose place it takes. */
-uint64_t gpu_start_of_block(const struct config_launch *launch, double *next_start, uint64_t first, uint64_t cycle);
 /* Returns the cycles from the end of the last of so many blocks to the end of their launch, if they have accessed
  * memory: from launch.drain_least_cycles on one SM to launch.drain_cycles on all, by the logarithm of the SMs' number.
  */

@@ -22,6 +22,7 @@
 #include "base/memory.h"
 #include "config/config.h"
 #include "exec/profile.h"
+#include "gpu/dispatcher.h"
 #include "gpu/engine.h"
 #include "gpu/queue.h"
 #include "gpu/timeline.h"

@@ -17,6 +17,7 @@
  * cycle in which the next SM stopped, because one of them may stop before it and come first. */
 #include <string.h>
 
+#include "gpu/dispatcher.h"
 #include "gpu/round.h"
 
 enum {
