@@ -79,7 +79,7 @@ void sm_copies_end(struct sm *sm) {
         if (!request->outstanding)
             sm_ldst_release(&sm->ldst, request);
     }
-    for (uint32_t i = 0; i < sm->ldst.n_requests; i++)
+    for (uint32_t i = 0; i < sm->ldst.n_touched; i++)
         if (sm->ldst.request[i].is_copy)
             sm->ldst.request[i].copy = SM_NO_COPY;
     for (uint32_t i = 0; i < copies->n_used; i++)

@@ -112,7 +112,7 @@ static bool is_in_flight(void *user, const struct divergence_group *group, uint6
 static const struct sm_request *only_access(const struct sm *sm, const struct divergence_group *group) {
     if (group->slot == DIVERGENCE_NO_SLOT || sm->slots.slot[group->slot].n_accesses != 1)
         return NULL;
-    for (uint32_t i = 0; i < sm->ldst.n_requests; i++)
+    for (uint32_t i = 0; i < sm->ldst.n_touched; i++)
         if (sm->ldst.request[i].is_used && sm->ldst.request[i].slot == (uint32_t)group->slot &&
             sm->ldst.request[i].age == sm->slots.slot[group->slot].age)
             return &sm->ldst.request[i];

@@ -14,10 +14,9 @@ void sm_ldst_init(struct sm_ldst *ldst, uint32_t n_requests, uint32_t n_slots) {
     *ldst = (struct sm_ldst){.n_requests = n_requests,
                              .n_free = n_requests,
                              .done = SM_NO_REQUEST,
-                             .request = base_allocate(n_requests, sizeof *ldst->request),
+                             .request = base_grow(NULL, n_requests, sizeof *ldst->request),
+                             .next_free = SM_NO_REQUEST,
                              .passes_end = base_allocate(n_slots, sizeof *ldst->passes_end)};
-    for (uint32_t i = 0; i < n_requests; i++)
-        ldst->request[i].next_free = i + 1;
 }
 
 void sm_ldst_free(struct sm_ldst *ldst) {
@@ -26,8 +25,11 @@ void sm_ldst_free(struct sm_ldst *ldst) {
 }
 
 uint32_t sm_ldst_take(struct sm_ldst *ldst) {
-    uint32_t number = ldst->next_free;
+    bool is_new = ldst->next_free == SM_NO_REQUEST;
+    uint32_t number = is_new ? ldst->n_touched++ : ldst->next_free;
     struct sm_request *request = &ldst->request[number];
+    if (is_new)
+        *request = (struct sm_request){.next_free = SM_NO_REQUEST};
     ldst->next_free = request->next_free;
     ldst->n_free--;
     request->is_used = true;
@@ -78,7 +80,7 @@ static bool has_sibling(const struct sm *sm, const struct sm_request *request) {
     bool is_one_bundle = group->row || group->threads;
     if (is_one_bundle || sm->slots.slot[request->slot].n_loads == 0)
         return false;
-    for (uint32_t i = 0; i < sm->ldst.n_requests; i++) {
+    for (uint32_t i = 0; i < sm->ldst.n_touched; i++) {
         const struct sm_request *other = &sm->ldst.request[i];
         if (other->is_used && other != request && other->slot == request->slot && other->age == request->age &&
             other->pc == request->pc)

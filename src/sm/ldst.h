@@ -39,7 +39,8 @@ struct sm_request {
 struct sm_ldst {
     uint32_t head, length;                  /* of the queue */
     uint32_t done, last_done;               /* list of requests that memory has answered since the last tick */
-    uint32_t n_requests, n_free, next_free; /* the free ones form a list */
+    uint32_t n_requests, n_free, n_touched; /* n_touched: taken at least once, and initialised */
+    uint32_t next_free;                     /* the list of those that were given back */
     bool has_bank_queues;                   /* l1.bank_queues */
     bool is_refused;                        /* memory has no room for an access until it calls sm_memory_changed() */
     uint64_t *port_conflicts;               /* of mem_only_port() */
