@@ -206,6 +206,32 @@ unsigned mem_coalesce(const uint64_t address[32], uint32_t mask, uint32_t bytes,
     return coalesce_any(address, mask, bytes, line_bytes, out);
 }
 
+unsigned mem_coalesce_words(const uint64_t address[32], uint32_t mask, unsigned n_words, uint32_t distance,
+                            uint32_t line_bytes, struct mem_transaction out[MEM_MAX_TRANSACTIONS]) {
+    unsigned n = mem_coalesce(address, mask, WORD_BYTES, line_bytes, out);
+    for (unsigned word = 1; word < n_words; word++) {
+        struct mem_transaction lines[MEM_MAX_TRANSACTIONS];
+        uint64_t place[32];
+        for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+            uint32_t lane = (uint32_t)__builtin_ctz(rest);
+            place[lane] = address[lane] + (uint64_t)word * distance;
+        }
+        unsigned n_lines = mem_coalesce(place, mask, WORD_BYTES, line_bytes, lines);
+        for (unsigned i = 0; i < n_lines; i++) {
+            unsigned k = 0;
+            while (k < n && out[k].line != lines[i].line)
+                k++;
+            if (k == n && n == MEM_MAX_TRANSACTIONS)
+                continue;
+            if (k == n)
+                out[n++] = (struct mem_transaction){.line = lines[i].line};
+            out[k].lanes |= lines[i].lanes;
+            out[k].bytes = out[k].bytes + lines[i].bytes < line_bytes ? out[k].bytes + lines[i].bytes : line_bytes;
+        }
+    }
+    return n;
+}
+
 unsigned mem_count_sectors(const uint64_t address[32], uint32_t mask, uint32_t bytes) {
     struct numbers sectors;
     clear_numbers(&sectors);

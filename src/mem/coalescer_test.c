@@ -302,12 +302,40 @@ static void an_l1_looks_up_a_line_in_each_bank_of_tags(void **state) {
     assert_int_equal(passes(a, 4), 3);
 }
 
+/* Local memory keeps word i of 32 lanes in line i. */
+static void wide_words_of_local_memory_are_in_several_lines(void **state) {
+    (void)state;
+    enum { WORDS = 128, SECTOR = 32 };
+    uint64_t address[32];
+    struct mem_transaction out[MEM_MAX_TRANSACTIONS];
+    for (unsigned lane = 0; lane < 32; lane++)
+        address[lane] = 4 * lane;
+    assert_int_equal(mem_coalesce_words(address, UINT32_MAX, 2, WORDS, SECTOR, out), 8);
+    for (unsigned i = 0; i < 8; i++) {
+        assert_int_equal(out[i].line, i * SECTOR);
+        assert_int_equal(out[i].lanes, 0xffu << i % 4 * 8);
+        assert_int_equal(out[i].bytes, SECTOR);
+    }
+    assert_int_equal(mem_coalesce_words(address, 1, 4, WORDS, SECTOR, out), 4);
+    assert_int_equal(out[3].line, 3 * WORDS);
+    assert_int_equal(out[3].bytes, 4);
+    address[1] += WORDS; /* its first word is in the line of lane 0's second */
+    assert_int_equal(mem_coalesce_words(address, 3, 2, WORDS, SECTOR, out), 3);
+    assert_int_equal(out[1].line, WORDS);
+    assert_int_equal(out[1].lanes, 3);
+    assert_int_equal(out[1].bytes, 8);
+    for (unsigned lane = 0; lane < 32; lane++)
+        address[lane] = 4 * lane + (uint64_t)lane * 4 * WORDS;
+    assert_int_equal(mem_coalesce_words(address, UINT32_MAX, 4, WORDS, SECTOR, out), MEM_MAX_TRANSACTIONS);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(neighbouring_words_share_lines),
         cmocka_unit_test(sectors_are_counted_once),
         cmocka_unit_test(a_run_off_the_line_start_touches_one_line_more),
         cmocka_unit_test(one_address_is_one_line),
+        cmocka_unit_test(wide_words_of_local_memory_are_in_several_lines),
         cmocka_unit_test(strides_spread_over_lines),
         cmocka_unit_test(lanes_that_are_off_ask_for_nothing),
         cmocka_unit_test(lines_come_in_the_order_of_their_first_lane),

@@ -44,6 +44,11 @@ struct mem_transaction {
  * first lane. Returns their number. line_bytes is a power of two. */
 unsigned mem_coalesce(const uint64_t address[32], uint32_t mask, uint32_t bytes, uint32_t line_bytes,
                       struct mem_transaction out[MEM_MAX_TRANSACTIONS]);
+/* Does the same for `n_words` words of each lane that are `distance` bytes apart, as those of a wide access to local
+ * memory are. Lines beyond MEM_MAX_TRANSACTIONS are left out: accesses of 16 bytes by lanes with different addresses have
+ * up to 128. */
+unsigned mem_coalesce_words(const uint64_t address[32], uint32_t mask, unsigned n_words, uint32_t distance,
+                            uint32_t line_bytes, struct mem_transaction out[MEM_MAX_TRANSACTIONS]);
 /* Atomics on one address are computed one after the other. This repeats each of the `n` transactions for as many lanes
  * as have one of its addresses in common, `times` for each. Returns the new number of transactions, at most
  * MEM_MAX_TRANSACTIONS. */

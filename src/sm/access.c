@@ -3,7 +3,9 @@
 #include "isa/isa.h"
 #include "sm/internal.h"
 
-/* Local memory is interleaved by words, as in hardware: the same offset of 32 threads is one line. */
+/* Local memory is interleaved by words, as in hardware: the same offset of 32 threads is one line. A wider access
+ * touches a word in each of several lines. */
+enum { LOCAL_WORD_BYTES = 4, LOCAL_WORD_DISTANCE = LOCAL_WORD_BYTES * EXEC_LANES };
 
 static void local_addresses(const struct sm *sm, const struct exec_row *row, uint32_t mask,
                             uint64_t address[EXEC_LANES]) {
@@ -15,8 +17,9 @@ static void local_addresses(const struct sm *sm, const struct exec_row *row, uin
         uint64_t offset = sm->cx.address[lane];
         if (offset - EXEC_LOCAL_WINDOW < EXEC_WINDOW_BYTES)
             offset -= EXEC_LOCAL_WINDOW;
-        address[lane] = MEM_LOCAL + number * sm->grid->local_bytes * EXEC_LANES + offset / 4 * 4 * EXEC_LANES +
-                        home * 4u + offset % 4;
+        address[lane] = MEM_LOCAL + number * sm->grid->local_bytes * EXEC_LANES +
+                        offset / LOCAL_WORD_BYTES * LOCAL_WORD_DISTANCE + home * LOCAL_WORD_BYTES +
+                        offset % LOCAL_WORD_BYTES;
     }
 }
 
@@ -208,11 +211,14 @@ static void start_request(const struct sm *sm, struct sm_request *request, uint3
     request->missed = 0;
 }
 
-/* Fills the request with the lines that the lanes access. */
+/* Fills the request with the lines that the lanes access. With n_words above 1 these are words of local memory, and
+ * `address` is that of the first. */
 static void coalesce(const struct sm *sm, const struct sm_timing *timing, const uint64_t address[EXEC_LANES],
-                     uint32_t mask, uint32_t bytes, struct sm_request *request) {
+                     uint32_t mask, uint32_t bytes, uint32_t n_words, struct sm_request *request) {
     uint32_t line_bytes = timing->is_sampled ? sm->machine->texture.line_bytes : sm->machine->l1.cache.line_bytes;
-    uint32_t n = mem_coalesce(address, mask, bytes, line_bytes, request->transaction);
+    uint32_t n = n_words > 1
+                     ? mem_coalesce_words(address, mask, n_words, LOCAL_WORD_DISTANCE, line_bytes, request->transaction)
+                     : mem_coalesce(address, mask, bytes, line_bytes, request->transaction);
     for (uint32_t i = 0; sm->prefetches && i < n; i++)
         mem_prefetch_access(sm->mem, sm->index, request->transaction[i].line);
     if (timing->is_atomic && timing->atomic_kind != ISA_ATOMIC_JOINED && sm->machine->serial_atomics.is_present)
@@ -231,14 +237,15 @@ static void access_memory(struct sm *sm, uint32_t s, const struct divergence_bun
     const uint64_t *address = sm->cx.address;
     bool is_texture = ptx_opcode_family(insn->opcode) == PTX_FAMILY_TEXTURE;
     uint32_t bytes = is_texture ? sm->cx.texel_bytes : (uint32_t)insn->access.bytes * insn->access.n;
+    uint32_t n_words = 1; /* in different lines */
     if (access == SM_ACCESS_LOCAL) {
         local_addresses(sm, bundle->row, mask, local);
         address = local;
-        bytes = bytes < 4 ? bytes : 4; /* wider accesses touch a word in each of several lines: counted as the first */
+        n_words = bytes > LOCAL_WORD_BYTES ? bytes / LOCAL_WORD_BYTES : 1;
     }
     start_request(sm, request, s, bundle, mask, cycle);
     if (timing->copies == SM_COPIES_NONE || timing->copies == SM_COPIES_SIGNAL)
-        coalesce(sm, timing, address, mask, bytes, request);
+        coalesce(sm, timing, address, mask, bytes, n_words, request);
     else
         request->lanes = mask = sm_copies_issue(sm, bundle, request, cycle);
     if (!mask) {
@@ -269,7 +276,7 @@ static void access_memory(struct sm *sm, uint32_t s, const struct divergence_bun
     else
         sm_ldst_push(&sm->ldst, number);
     if (sm->follower)
-        sm_observe_access(sm, number, address, bytes, cycle);
+        sm_observe_access(sm, number, address, bytes / n_words, n_words, cycle);
 }
 
 void sm_ldst_issue(struct sm *sm, uint32_t s, const struct divergence_bundle *bundle, uint64_t cycle) {

@@ -170,6 +170,7 @@ static inline struct stats_counters fixture_run_once(bool is_checked, enum sm_fr
                              .parameter_bytes = program->parameter_bytes,
                              .shape = {.grid = {blocks, 1, 1}, .block = {threads, 1, 1}},
                              .shared_bytes = program->dynamic_shared_offset,
+                             .local_bytes = (program->local_bytes + 15) & ~15u,
                              .grid_id = 1,
                              .n_sms = 1,
                              .warp_size = f.machine.sm.warp_size,

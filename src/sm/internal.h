@@ -243,7 +243,7 @@ void sm_observe_arrival(struct sm *sm, uint32_t slot, int from);
 void sm_observe_departure(struct sm *sm, uint32_t slot, bool is_evicted);
 void sm_observe_wake(struct sm *sm, uint32_t slot);
 void sm_observe_access(struct sm *sm, uint32_t request, const uint64_t address[EXEC_LANES], uint32_t bytes,
-                       uint64_t cycle);
+                       uint32_t n_words, uint64_t cycle);
 void sm_observe_conflicts(struct sm *sm, uint32_t pc, uint32_t n_conflicts);
 void sm_observe_answer(struct sm *sm, uint32_t request); /* the L1 has answered for all its lines */
 void sm_observe_access_end(struct sm *sm, uint32_t request, uint64_t cycle);

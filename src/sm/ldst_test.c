@@ -54,6 +54,29 @@ static void requested_bytes_count_once_for_all_lanes(void **state) {
     assert_int_equal(fixture_run(NULL, body, 1, 32).requested_bytes, 132);
 }
 
+/* A word of 64 bits is in two lines of local memory, and 128 bits are in four. All of them pass through the L1. */
+static void wide_accesses_to_local_memory_touch_all_their_lines(void **state) {
+    (void)state;
+    static const char format[] = ".local .align 16 .b8 s[64];\nst.local.%s [s], %s;\nret;";
+    static const struct {
+        const char *suffix, *value;
+        uint32_t words;
+    } access[] = {{"b8", "%r1", 0},
+                  {"b32", "%r1", 1},
+                  {"b64", "%d1", 2},
+                  {"v2.b32", "{%r1, %r2}", 2},
+                  {"v4.b32", "{%r1, %r2, %r3, %r4}", 4},
+                  {"v2.b64", "{%d1, %d2}", 4}};
+    static const char *const settings[] = {"l1.line=128", NULL};
+    for (size_t i = 0; i < sizeof access / sizeof *access; i++) {
+        char body[256];
+        snprintf(body, sizeof body, format, access[i].suffix, access[i].value);
+        struct stats_counters counters = fixture_run(settings, body, 1, 32);
+        assert_int_equal(counters.requested_bytes, access[i].words ? 128 * access[i].words : 32);
+        assert_int_equal(counters.l1_writes, access[i].words ? access[i].words : 1);
+    }
+}
+
 /* Lanes 0 to 15 store to a line that the load has brought, the others to one that is not there. */
 static const char half_hits[] = "ld.param.u64 %d1, [p];\nld.global.u32 %r1, [%d1];\nmov.u32 %r2, %tid.x;\n"
                                 "and.b32 %r3, %r2, 16;\nmul.wide.u32 %d2, %r3, 256;\nadd.u64 %d3, %d1, %d2;\n"
@@ -230,6 +253,7 @@ int main(void) {
         cmocka_unit_test(bank_conflicts_take_passes),
         cmocka_unit_test(only_passes_beyond_the_least_are_conflicts),
         cmocka_unit_test(requested_bytes_count_once_for_all_lanes),
+        cmocka_unit_test(wide_accesses_to_local_memory_touch_all_their_lines),
         cmocka_unit_test(a_store_that_a_warp_waits_for_subdivides_it),
         cmocka_unit_test(a_split_at_an_access_meets_those_that_have_finished_it),
         cmocka_unit_test(a_bank_conflict_delays_the_conflicting_lines_only),

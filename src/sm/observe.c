@@ -178,7 +178,7 @@ static bool is_of_running_grid(const struct sm *sm, uint32_t number) {
 }
 
 void sm_observe_access(struct sm *sm, uint32_t number, const uint64_t address[EXEC_LANES], uint32_t bytes,
-                       uint64_t cycle) {
+                       uint32_t n_words, uint64_t cycle) {
     const struct sm_request *request = &sm->ldst.request[number];
     sm->follower->access[number] = (struct access){.first_cycle = cycle};
     if (!sm->grid->profile || !sm->grid->profile->line)
@@ -186,7 +186,7 @@ void sm_observe_access(struct sm *sm, uint32_t number, const uint64_t address[EX
     struct stats_line *line = &sm->grid->profile->line[request->pc];
     line->accesses++;
     line->requests += request->n_transactions;
-    line->sectors += request->is_copy ? 0 : mem_count_sectors(address, request->lanes, bytes);
+    line->sectors += request->is_copy ? 0 : n_words * mem_count_sectors(address, request->lanes, bytes);
 }
 
 void sm_observe_conflicts(struct sm *sm, uint32_t pc, uint32_t n_conflicts) {
