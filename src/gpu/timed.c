@@ -241,6 +241,12 @@ void gpu_drain(struct gpu_timed *timed, uint64_t cycle) {
     timed->cycle = cycle;
 }
 
+/* Lets the launch last until the L2 has answered all stores and atomics. */
+static void drain_unanswered(struct gpu_timed *timed) {
+    while (timed->machine.launch.drain_cycles && mem_has_unanswered(timed->mem))
+        gpu_drain(timed, mem_next_event(timed->mem));
+}
+
 void gpu_sample_dram(struct gpu_timed *timed, uint64_t cycle) {
     const uint64_t *busy;
     uint32_t n = mem_channel_busy(timed->mem, &busy), waiting = 0;
@@ -359,8 +365,10 @@ static bool run_blocks(struct gpu_run *run, const struct before *before) {
     bool is_done = gpu_run_rounds(run);
     if (run->n_finished < run->n_blocks) /* a window has ended */
         return is_done;
-    if (is_done)
+    if (is_done) {
         gpu_drain(timed, timed->cycle + drain_cycles(run, &before->counters));
+        drain_unanswered(timed);
+    }
     while (is_done && mem_host_idle(timed->mem) > timed->cycle) /* more writes may arrive meanwhile */
         gpu_drain(timed, mem_host_idle(timed->mem));
     return is_done;

@@ -228,6 +228,21 @@ static void the_end_of_a_launch_waits_for_its_accesses(void **state) {
     assert_int_equal(cycles_of(least, store, 4, 32), four + 100);
 }
 
+/* Each of 32 lanes, which no compiler can join, adds to the same word for 100 cycles. The warp waits for none of them.
+ */
+static void the_end_of_a_launch_waits_for_atomics_on_their_way(void **state) {
+    (void)state;
+    static const char body[] = "ld.param.u64 %d1, [p];\nmov.u32 %r1, %tid.x;\nshr.u32 %r1, %r1, 6;\n"
+                               "mul.wide.u32 %d2, %r1, 4;\nadd.u64 %d1, %d1, %d2;\nred.global.add.u32 [%d1], 1;\nret;";
+    static const char *const slow[] = {"memory.perfect=false", "launch.drain_cycles=10", "serial_atomics.present=true",
+                                       "serial_atomics.slice_cycles=100", NULL};
+    static const char *const without[] = {"memory.perfect=false", "serial_atomics.present=true",
+                                          "serial_atomics.slice_cycles=100", NULL};
+    assert_true(cycles_of(slow, body, 1, 32) >= 31 * 100);
+    assert_true(cycles_of(slow, body, 1, 32) < 31 * 100 + 1000);
+    assert_true(cycles_of(without, body, 1, 32) < 1000);
+}
+
 /* Each of three barriers holds its two warps for 30 cycles; one warp alone waits as long. */
 static void a_barrier_takes_time_to_release_its_warps(void **state) {
     (void)state;
@@ -428,6 +443,7 @@ int main(void) {
         cmocka_unit_test(blocks_take_the_same_time_under_every_model),
         cmocka_unit_test(cycles_without_a_group_are_told_apart),
         cmocka_unit_test(the_end_of_a_launch_waits_for_its_accesses),
+        cmocka_unit_test(the_end_of_a_launch_waits_for_atomics_on_their_way),
         cmocka_unit_test(a_barrier_takes_time_to_release_its_warps),
         cmocka_unit_test(paths_that_meet_take_time),
         cmocka_unit_test(the_clock_turns_cycles_into_time),

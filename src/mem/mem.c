@@ -513,6 +513,14 @@ uint32_t mem_mshrs(const struct mem *mem) { return mem->sms[0].data.mshrs.lines.
 
 uint32_t mem_credits_left(const struct mem *mem, uint32_t sm) { return mem->sms[sm].credits; }
 
+bool mem_has_unanswered(const struct mem *mem) {
+    for (uint32_t i = 0; mem->n_partitions && i < mem->n_sms; i++)
+        if (mem->sms[i].credits < mem->machine->crossbar.credits ||
+            mem->sms[i].atomics < mem->machine->crossbar.atomics)
+            return true;
+    return false;
+}
+
 uint32_t mem_l1_lines(const struct mem *mem, uint32_t sm, uint32_t *ways) {
     const struct mem_l1 *l1 = &mem->sms[sm].data;
     bool has_lines = l1->level == MEM_TAGGED;

@@ -45,8 +45,8 @@ struct mem_transaction {
 unsigned mem_coalesce(const uint64_t address[32], uint32_t mask, uint32_t bytes, uint32_t line_bytes,
                       struct mem_transaction out[MEM_MAX_TRANSACTIONS]);
 /* Does the same for `n_words` words of each lane that are `distance` bytes apart, as those of a wide access to local
- * memory are. Lines beyond MEM_MAX_TRANSACTIONS are left out: accesses of 16 bytes by lanes with different addresses have
- * up to 128. */
+ * memory are. Lines beyond MEM_MAX_TRANSACTIONS are left out: accesses of 16 bytes by lanes with different addresses
+ * have up to 128. */
 unsigned mem_coalesce_words(const uint64_t address[32], uint32_t mask, unsigned n_words, uint32_t distance,
                             uint32_t line_bytes, struct mem_transaction out[MEM_MAX_TRANSACTIONS]);
 /* Atomics on one address are computed one after the other. This repeats each of the `n` transactions for as many lanes
@@ -182,6 +182,8 @@ void mem_use_host_memory(struct mem *mem, const struct mem_range *ranges, uint32
 bool mem_is_in_host_memory(const struct mem *mem, uint64_t address);
 uint64_t
 mem_host_idle(const struct mem *mem); /* the cycle in which all writes that have been sent are in host memory */
+/* Returns whether stores, atomics or uncached reads of any SM are on their way. */
+bool mem_has_unanswered(const struct mem *mem);
 /* Puts these bytes into the L2, without time or traffic, because the host has accessed them. If not all of them fit,
  * the last ones win. Does nothing without an L2 with tags, or with coherent caches. */
 void mem_warm(struct mem *mem, uint64_t address, uint64_t bytes);
