@@ -36,8 +36,8 @@ enum exec_base { EXEC_BASE_REGISTERS, EXEC_BASE_CONSTANTS, EXEC_BASE_ROW, EXEC_B
 
 struct exec_operand {
     uint32_t offset : 28; /* bytes from the base */
-    uint32_t base : 2;    /* enum exec_base */
     uint32_t width : 2;   /* enum ptx_width */
+    uint32_t base : 2;    /* enum exec_base */
 };
 
 enum exec_kind {
@@ -123,7 +123,7 @@ struct exec_insn {
     uint8_t opcode;      /* enum ptx_opcode: for classes, messages, timing */
     uint8_t rounding;    /* enum exec_rounding */
     uint8_t combination; /* of a reduction in memory: combine.h */
-    uint8_t spare;
+    bool is_simple;      /* a pure function with one destination and up to three sources, without a rounding mode */
 };
 _Static_assert(sizeof(struct exec_insn) == 64, "one instruction, one cache line");
 

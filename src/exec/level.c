@@ -19,7 +19,7 @@
     SELECTOR(half, level);                                                                                             \
     SELECTOR(approx, level);                                                                                           \
     SELECTOR(convert, level);                                                                                          \
-    void exec_blend_##level(void *dst, const void *src, uint32_t mask, unsigned bits);                                 \
+    exec_blend_fn exec_blend_1_##level, exec_blend_16_##level, exec_blend_32_##level, exec_blend_64_##level;           \
     exec_sum_fn exec_sum_products_##level;                                                                             \
     void exec_span_32_##level(const uint32_t *, uint32_t, uint32_t, uint64_t *, struct exec_span *);                   \
     void exec_span_64_##level(const uint64_t *, uint64_t, uint32_t, uint64_t *, struct exec_span *);                   \
@@ -34,7 +34,7 @@
         .half = exec_select_half_##level,                                                                              \
         .approx = exec_select_approx_##level,                                                                          \
         .convert = exec_select_convert_##level,                                                                        \
-        .blend = exec_blend_##level,                                                                                   \
+        .blend = {exec_blend_1_##level, exec_blend_16_##level, exec_blend_32_##level, exec_blend_64_##level},          \
         .sum_products = exec_sum_products_##level,                                                                     \
         .span_32 = exec_span_32_##level,                                                                               \
         .span_64 = exec_span_64_##level,                                                                               \

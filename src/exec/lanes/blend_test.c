@@ -20,7 +20,7 @@ enum { N_MASKS = sizeof masks / sizeof masks[0] };
                 d[i] = (uint##bits##_t)(1000 + i);                                                                     \
                 s[i] = (uint##bits##_t) ~(uint64_t)i;                                                                  \
             }                                                                                                          \
-            EXEC_NAME(exec_blend)(d, s, masks[k], bits);                                                               \
+            EXEC_NAME(exec_blend_##bits)(d, s, masks[k]);                                                              \
             for (unsigned i = 0; i < EXEC_LANES; i++)                                                                  \
                 assert_true(d[i] == (masks[k] >> i & 1 ? s[i] : (uint##bits##_t)(1000 + i)));                          \
         }                                                                                                              \
@@ -32,7 +32,7 @@ TEST_WIDTH(64)
 static void a_predicate_blend_replaces_exactly_the_masked_bits(void **state) {
     (void)state;
     uint32_t d = 0x0f0f0f0f, s = 0x33333333;
-    EXEC_NAME(exec_blend)(&d, &s, 0x0000ffff, 1);
+    EXEC_NAME(exec_blend_1)(&d, &s, 0x0000ffff);
     assert_int_equal(d, 0x0f0f3333);
 }
 

@@ -27,6 +27,7 @@
 #include <stdint.h>
 
 #include "exec/lanes/matrix_sum.h"
+#include "ptx/analysis.h"
 #include "ptx/ptx.h"
 
 enum { EXEC_LANES = 32, EXEC_MAX_DST = 5, EXEC_MAX_SRC = 8 };
@@ -55,6 +56,9 @@ struct exec_span {
     bool is_unit;       /* lane l's address is lane 0's plus l times the bytes of an access */
 };
 
+/* Sets the lanes of dst in mask to those of src. */
+typedef void exec_blend_fn(void *dst, const void *src, uint32_t mask);
+
 /* One selector per family. */
 struct exec_lanes_table {
     exec_lanes_fn *(*integer)(
@@ -69,9 +73,8 @@ struct exec_lanes_table {
     exec_lanes_fn *(*approx)(
         const struct exec_form *form); /* approx.c: rcp rsqrt sqrt sin cos ex2 lg2 tanh div .approx/.full */
     exec_lanes_fn *(*convert)(const struct exec_form *form); /* convert.c: cvt */
-    /* Sets the lanes of dst in mask to those of src, for a slot of `bits`. */
-    void (*blend)(void *dst, const void *src, uint32_t mask, unsigned bits);
-    exec_sum_fn *sum_products; /* matrix_sum.c */
+    exec_blend_fn *blend[PTX_N_WIDTHS];                      /* blend.c, by the width of the slot */
+    exec_sum_fn *sum_products;                               /* matrix_sum.c */
     /* span.c: address[l] = base[l] + offset, in 32 bits or in 64, for accesses of `bytes`. */
     void (*span_32)(const uint32_t *base, uint32_t offset, uint32_t bytes, uint64_t *address, struct exec_span *span);
     void (*span_64)(const uint64_t *base, uint64_t offset, uint32_t bytes, uint64_t *address, struct exec_span *span);
@@ -103,7 +106,7 @@ exec_lanes_fn *EXEC_NAME(exec_select_double)(const struct exec_form *form);
 exec_lanes_fn *EXEC_NAME(exec_select_half)(const struct exec_form *form);
 exec_lanes_fn *EXEC_NAME(exec_select_approx)(const struct exec_form *form);
 exec_lanes_fn *EXEC_NAME(exec_select_convert)(const struct exec_form *form);
-void EXEC_NAME(exec_blend)(void *dst, const void *src, uint32_t mask, unsigned bits);
+exec_blend_fn EXEC_NAME(exec_blend_1), EXEC_NAME(exec_blend_16), EXEC_NAME(exec_blend_32), EXEC_NAME(exec_blend_64);
 exec_sum_fn EXEC_NAME(exec_sum_products);
 void EXEC_NAME(exec_span_32)(const uint32_t *base, uint32_t offset, uint32_t bytes, uint64_t *address,
                              struct exec_span *span);

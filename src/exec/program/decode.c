@@ -465,4 +465,6 @@ void exec_decode(struct exec_linker *linker, uint32_t function_number, const str
     if (insn->matrix)
         exec_link_matrix(linker, function_number, insn, out);
     decode_frame_address(linker, function_number, insn, flat, out);
+    out->is_simple = out->kind == EXEC_KIND_LANES && out->n_dst == 1 && out->n_src <= 3 &&
+                     !(out->flags & (EXEC_FLAG_ROUNDS | EXEC_FLAG_READS_CLOCK));
 }

@@ -55,7 +55,7 @@ static void move_registers(const struct exec_context *cx, uint32_t pc, const str
     if (route->is_straight) {
         for (unsigned width = 0; width < PTX_N_WIDTHS; width++)
             for (end = live->offset + at->first + at->end[width]; offset < end; offset++)
-                cx->lanes->blend(to + *offset, from + *offset, route->mask, exec_width_bits[width]);
+                cx->lanes->blend[width](to + *offset, from + *offset, route->mask);
         return;
     }
     for (end = live->offset + at->first + at->end[PTX_WIDTH_PRED]; offset < end; offset++)
@@ -206,7 +206,7 @@ static void run_from_home(struct exec_context *cx, const struct exec_insn *insn,
         if (is_at_home(cx, insn->operand[i]))
             scatter_to_home(cx->threads, insn->operand[i], o->mask, cx->scratch[i]);
         else
-            cx->lanes->blend(place[i], cx->scratch[i], o->mask, exec_width_bits[insn->operand[i].width]);
+            cx->lanes->blend[insn->operand[i].width](place[i], cx->scratch[i], o->mask);
 }
 
 void exec_carried_insn(struct exec_context *cx, const struct exec_insn *insn, uint32_t mask) {

@@ -15,34 +15,60 @@ static void advance_clock(struct exec_context *cx, const struct exec_insn *insn)
     spin->read_at = cx->time;
 }
 
-void exec_row_insn(struct exec_context *cx, struct exec_row *row, const struct exec_insn *insn, uint32_t mask) {
-    if (insn->flags & EXEC_FLAG_READS_CLOCK) {
-        if (cx->spin.max_step)
-            advance_clock(cx, insn);
-        exec_refresh_clock(cx, row);
-    }
+/* Places the first destination and the first three sources. Most instructions have no others. The pointers of operands
+ * that do not exist are never used. */
+static inline void place(const struct exec_row *row, const struct exec_insn *insn, struct exec_operands *o) {
+    const struct exec_operand *source = insn->operand + insn->n_dst;
+    o->dst[0] = exec_lanes_of(row, insn->operand[0]);
+    o->src[0] = exec_lanes_of(row, source[0]);
+    o->src[1] = exec_lanes_of(row, source[1]);
+    o->src[2] = exec_lanes_of(row, source[2]);
+}
+
+static inline void read_clock(struct exec_context *cx, struct exec_row *row, const struct exec_insn *insn) {
+    if (cx->spin.max_step)
+        advance_clock(cx, insn);
+    exec_refresh_clock(cx, row);
+}
+
+static __attribute__((noinline)) void run_any(struct exec_context *cx, struct exec_row *row,
+                                              const struct exec_insn *insn, uint32_t mask) {
+    if (insn->flags & EXEC_FLAG_READS_CLOCK)
+        read_clock(cx, row, insn);
     struct exec_operands o;
     o.mask = mask;
     o.imm = insn->imm;
-    /* Most instructions have one destination and up to three sources, which are placed without a loop. The pointers of
-     * operands that do not exist are never used. */
-    const struct exec_operand *source = insn->operand + insn->n_dst;
-    o.dst[0] = exec_lanes_of(row, insn->operand[0]);
-    o.src[0] = exec_lanes_of(row, source[0]);
-    o.src[1] = exec_lanes_of(row, source[1]);
-    o.src[2] = exec_lanes_of(row, source[2]);
+    place(row, insn, &o);
     for (unsigned i = 1; i < insn->n_dst; i++)
         o.dst[i] = exec_lanes_of(row, insn->operand[i]);
     for (unsigned i = 3; i < insn->n_src; i++)
-        o.src[i] = exec_lanes_of(row, source[i]);
-    if (insn->kind == EXEC_KIND_LANES) {
-        if (mask == ~0u)
-            exec_run_lanes(insn, &o);
-        else
-            exec_run_blended(cx, insn, &o);
+        o.src[i] = exec_lanes_of(row, insn->operand[insn->n_dst + i]);
+    if (insn->kind != EXEC_KIND_LANES) {
+        cx->insn = insn;
+        cx->row = row;
+        insn->act(cx, &o);
+    } else if (mask == ~0u) {
+        exec_run_lanes(insn, &o);
+    } else {
+        exec_run_blended(cx, insn, &o);
+    }
+}
+
+void exec_row_insn(struct exec_context *cx, struct exec_row *row, const struct exec_insn *insn, uint32_t mask) {
+    struct exec_operands o;
+    if (!insn->is_simple) {
+        run_any(cx, row, insn, mask);
         return;
     }
-    cx->insn = insn;
-    cx->row = row;
-    insn->act(cx, &o);
+    o.mask = mask;
+    o.imm = insn->imm;
+    place(row, insn, &o);
+    if (mask == ~0u) {
+        insn->lanes(&o);
+        return;
+    }
+    void *destination = o.dst[0];
+    o.dst[0] = cx->scratch[0];
+    insn->lanes(&o);
+    cx->lanes->blend[insn->operand[0].width](destination, cx->scratch[0], mask);
 }

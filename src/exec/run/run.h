@@ -16,8 +16,6 @@ static inline void exec_run_lanes(const struct exec_insn *insn, const struct exe
     fesetround(FE_TONEAREST);
 }
 
-static const unsigned exec_width_bits[PTX_N_WIDTHS] = {1, 16, 32, 64};
-
 /* Runs an instruction and writes only the lanes in o->mask. */
 static inline void exec_run_blended(struct exec_context *cx, const struct exec_insn *insn, struct exec_operands *o) {
     void *place[EXEC_MAX_DST];
@@ -27,7 +25,7 @@ static inline void exec_run_blended(struct exec_context *cx, const struct exec_i
     }
     exec_run_lanes(insn, o);
     for (unsigned i = 0; i < insn->n_dst; i++)
-        cx->lanes->blend(place[i], cx->scratch[i], o->mask, exec_width_bits[insn->operand[i].width]);
+        cx->lanes->blend[insn->operand[i].width](place[i], cx->scratch[i], o->mask);
 }
 
 static inline void exec_refresh_clock(const struct exec_context *cx, struct exec_row *row) {
