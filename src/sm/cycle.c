@@ -6,6 +6,9 @@
 #include "exec/memory/stores.h"
 #include "sm/prepare.h"
 
+/* The usual tick is compiled a second time for plain SMs, without the parts that these do not have. */
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
 /* Wakes a slot that slept until this cycle. */
 static __attribute__((noinline)) void wake_slot(struct sm *sm, uint32_t s, uint64_t cycle) {
     struct sm_slot *slot = &sm->slots.slot[s];
@@ -66,14 +69,19 @@ static inline void wake_word(struct sm *sm, uint64_t woken, uint32_t word, uint6
 }
 
 /* Wakes slots until none is due, because a woken group may place or wake others that issue in the same cycle. */
-static inline void wake_slots(struct sm *sm, uint64_t cycle) {
-    while (sm_wheel_is_due(&sm->wheel, cycle)) {
+static __attribute__((noinline)) void wake_due_slots(struct sm *sm, uint64_t cycle) {
+    do {
         struct sched_set woken = sm_wheel_take(&sm->wheel, cycle);
         if (woken.word[0])
             wake_word(sm, woken.word[0], 0, cycle);
         if (woken.word[1])
             wake_word(sm, woken.word[1], 1, cycle);
-    }
+    } while (sm_wheel_is_due(&sm->wheel, cycle));
+}
+
+static inline void wake_slots(struct sm *sm, uint64_t cycle) {
+    if (sm_wheel_is_due(&sm->wheel, cycle))
+        wake_due_slots(sm, cycle);
 }
 
 /* The same with slots that the I-cache has refused: they ask again, in turn among the others, until its port is taken.
@@ -113,24 +121,16 @@ static uint64_t pipeline_free(const struct sm *sm) {
  * serialised accesses do in Narasiman 2011, 2.2. If lanes fetch for themselves (mimd), each is its own pipeline. */
 static bool stalls_as_one(const struct sm *sm) { return sm->pipeline == CONFIG_PIPELINE_BARREL && !sm->lanes.ready; }
 
-/* Returns the ready slots whose unit takes an instruction in this cycle. */
-static struct sched_set candidates_of(const struct sm *sm, uint32_t scheduler, uint64_t cycle) {
-    struct sched_set set = {{0}};
-    bool ldst_is_full = !sm_ldst_has_room(&sm->ldst);
-    if (stalls_as_one(sm) && pipeline_free(sm) > cycle)
-        return set;
-    set = sched_and(&sm->slots.ready, &sm->schedulers.slots[scheduler]);
-    if (ldst_is_full)
-        set = sched_and_not(&set, &sm->units.slots[SM_UNIT_LDST]);
-    return sm_units_without_busy(&sm->units, set, scheduler, cycle);
-}
-
-/* Returns the slot to issue, or SM_NO_SLOT. */
-static inline int pick(struct sm *sm, uint32_t scheduler, uint64_t cycle) {
-    if (!sched_intersect(&sm->slots.ready, &sm->schedulers.slots[scheduler]) ||
-        sm->schedulers.busy_until[scheduler] > cycle)
+/* Returns the slot to issue, or SM_NO_SLOT: one of the ready slots whose unit takes an instruction in this cycle. */
+ALWAYS_INLINE int pick(struct sm *sm, uint32_t scheduler, uint64_t cycle, bool is_plain) {
+    struct sched_set candidates = sched_and(&sm->slots.ready, &sm->schedulers.slots[scheduler]);
+    if (sched_is_empty(&candidates) || sm->schedulers.busy_until[scheduler] > cycle)
         return SM_NO_SLOT;
-    struct sched_set candidates = candidates_of(sm, scheduler, cycle);
+    if (!is_plain && stalls_as_one(sm) && pipeline_free(sm) > cycle)
+        return SM_NO_SLOT;
+    if (!sm_ldst_has_room(&sm->ldst))
+        candidates = sched_and_not(&candidates, &sm->units.slots[SM_UNIT_LDST]);
+    candidates = sm_units_without_busy(&sm->units, candidates, scheduler, cycle);
     return sm_schedulers_pick(&sm->schedulers, scheduler, &candidates, cycle);
 }
 
@@ -153,15 +153,18 @@ static bool may_end_block(const struct divergence_group *group) {
     return false;
 }
 
+/* Returns whether the group's next instruction may end its block. */
+static __attribute__((noinline)) bool may_end(const struct sm *sm, const struct divergence_group *group) {
+    return sm->program->exec->code[group->pc].kind == EXEC_KIND_EXIT && may_end_block(group);
+}
+
 /* Returns whether the other SMs must reach this cycle before the SM can issue the group's next instruction. */
-static bool must_wait(const struct sm *sm, uint32_t s, enum sm_freedom freedom) {
+static inline bool must_wait(const struct sm *sm, uint32_t s, enum sm_freedom freedom) {
     const struct divergence_group *group = sm->slots.slot[s].group;
     if (freedom == SM_APART) {
         const struct sm_timing *timing = &sm->program->timing[group->pc];
         return timing->needs_turn || (timing->reads_memory && exec_stores_are_pending(sm->cx.stores)) ||
-               (sm->has_clusters &&
-                (sm_cluster_is_seen(sm, group) ||
-                 (sm->program->exec->code[group->pc].kind == EXEC_KIND_EXIT && may_end_block(group))));
+               (sm->has_clusters && (sm_cluster_is_seen(sm, group) || may_end(sm, group)));
     }
     if (!sched_has(&sm->slots.next_visible, s))
         return false;
@@ -170,16 +173,18 @@ static bool must_wait(const struct sm *sm, uint32_t s, enum sm_freedom freedom) 
 
 /* Lets one scheduler issue an instruction, and before it any that become no machine instruction. Returns false at a
  * group that must wait, and at a fault. */
-static inline bool issue_from(struct sm *sm, uint32_t scheduler, enum sm_freedom freedom, uint64_t cycle) {
+ALWAYS_INLINE bool issue_from(struct sm *sm, uint32_t scheduler, enum sm_freedom freedom, uint64_t cycle,
+                              bool is_plain) {
     struct sm_turn *turn = &sm->turn;
     int picked = turn->picked;
     turn->picked = SM_NO_SLOT;
     do {
         if (picked == SM_NO_SLOT)
-            picked = pick(sm, scheduler, cycle);
+            picked = pick(sm, scheduler, cycle, is_plain);
         if (picked == SM_NO_SLOT)
             return true;
-        sm_use_slot(sm, (uint32_t)picked);
+        if (!is_plain)
+            sm_use_slot(sm, (uint32_t)picked);
         if (freedom != SM_TOGETHER && must_wait(sm, (uint32_t)picked, freedom)) {
             turn->picked = picked;
             return false;
@@ -187,7 +192,7 @@ static inline bool issue_from(struct sm *sm, uint32_t scheduler, enum sm_freedom
         turn->is_over = true;
         sm_issue(sm, scheduler, (uint32_t)picked, cycle);
         turn->has_issued = true;
-        if (sm->prefetches && sm->is_plain) /* otherwise sm_prepare() has done so */
+        if (is_plain && sm->prefetches) /* otherwise sm_prepare() has done so */
             sm_prefetch_next(sm, (uint32_t)picked);
         picked = SM_NO_SLOT;
         if (sm_has_fault(sm))
@@ -198,14 +203,12 @@ static inline bool issue_from(struct sm *sm, uint32_t scheduler, enum sm_freedom
 
 /* Gives every scheduler its turn. Returns false at a group that must wait. When all SMs have reached this cycle, the
  * next call continues there. */
-static inline bool schedule(struct sm *sm, enum sm_freedom freedom, uint64_t cycle) {
+ALWAYS_INLINE bool schedule(struct sm *sm, enum sm_freedom freedom, uint64_t cycle, bool is_plain) {
     if (!sm->slots.n_in_state[SM_SLOT_READY] || sm_has_fault(sm))
         return true;
-    for (uint32_t k = sm->turn.scheduler, n = sm->schedulers.n; k < n; k++)
-        if (!issue_from(sm, k, freedom, cycle)) {
-            sm->turn.scheduler = k;
+    for (; sm->turn.scheduler < sm->schedulers.n; sm->turn.scheduler++)
+        if (!issue_from(sm, sm->turn.scheduler, freedom, cycle, is_plain))
             return sm_has_fault(sm);
-        }
     return true;
 }
 
@@ -310,13 +313,13 @@ static inline void collect_answers(struct sm *sm, uint64_t cycle) {
         sm_ldst_collect(sm, cycle);
 }
 
-static inline void wake_groups(struct sm *sm, uint64_t cycle) {
+ALWAYS_INLINE void wake_groups(struct sm *sm, uint64_t cycle, bool is_plain) {
     sm->turn.is_waking = true;
     if (sched_is_empty(&sm->fetch.refused))
         wake_slots(sm, cycle);
     else
         wake_slots_and_fetch(sm, cycle);
-    if (is_refill_due(sm, cycle)) {
+    if (!is_plain && is_refill_due(sm, cycle)) {
         refill(sm, cycle);
         wake_slots(sm, cycle); /* the slots that refill() filled */
     }
@@ -361,39 +364,53 @@ static bool tick_quietly(struct sm *sm, uint64_t cycle, uint64_t *next) {
     return true;
 }
 
-static inline enum sm_outcome tick_fully(struct sm *sm, enum sm_freedom freedom, uint64_t cycle, uint64_t *next) {
+ALWAYS_INLINE enum sm_outcome tick_fully(struct sm *sm, enum sm_freedom freedom, uint64_t cycle, uint64_t *next,
+                                         bool is_plain) {
     sm->prefetches = sm->needs_prefetch && freedom != SM_AHEAD;
     if (sm->turn.cycle != cycle) { /* otherwise an earlier call has run these stages */
         begin_cycle(sm, cycle);
         collect_answers(sm, cycle);
-        wake_groups(sm, cycle);
+        wake_groups(sm, cycle, is_plain);
         access_l1(sm, cycle);
     }
-    if (!schedule(sm, freedom, cycle))
+    if (!schedule(sm, freedom, cycle, is_plain))
         return SM_WAITS;
-    refill(sm, cycle);
-    use_idle_time(sm, cycle);
-    if (sm->wide)
-        sm_wide_limit_blocks(sm, cycle);
+    if (!is_plain) {
+        refill(sm, cycle);
+        use_idle_time(sm, cycle);
+        if (sm->wide)
+            sm_wide_limit_blocks(sm, cycle);
+    }
     *next = end_cycle(sm, cycle);
     return sm_has_fault(sm) ? SM_FAULTED : SM_TICKED;
+}
+
+static __attribute__((noinline)) enum sm_outcome tick_any(struct sm *sm, enum sm_freedom freedom, uint64_t cycle,
+                                                          uint64_t *next) {
+    return tick_fully(sm, freedom, cycle, next, false);
 }
 
 static inline enum sm_outcome tick(struct sm *sm, enum sm_freedom freedom, uint64_t cycle, uint64_t *next) {
     assert(cycle > sm->last_cycle); /* otherwise a scheduler would issue twice in a cycle */
     bool is_quiet = cycle < sm->slots.quiet_until && sm->ldst.done == SM_NO_REQUEST && sm->turn.cycle != cycle;
-    return is_quiet && tick_quietly(sm, cycle, next) ? SM_TICKED : tick_fully(sm, freedom, cycle, next);
+    if (is_quiet && tick_quietly(sm, cycle, next))
+        return SM_TICKED;
+    return sm->is_plain ? tick_fully(sm, freedom, cycle, next, true) : tick_any(sm, freedom, cycle, next);
+}
+
+/* Returns whether an SM that is alone, and has finished a tick without a fault, is still alone. */
+static inline bool stays_alone(const struct sm *sm, uint64_t cycle) {
+    return sm->blocks.n && !sm->fetch.n_in_flight && sm->ldst.n_free == sm->ldst.n_requests && sm->model_wake > cycle;
 }
 
 bool sm_is_alone(const struct sm *sm, uint64_t cycle) {
-    return sm->blocks.n && !sm->fetch.n_in_flight && sm->ldst.n_free == sm->ldst.n_requests && sm->model_wake > cycle &&
-           sm->turn.cycle != cycle && !sm_has_fault(sm) && sm->is_separate;
+    return stays_alone(sm, cycle) && sm->turn.cycle != cycle && !sm_has_fault(sm) && sm->is_separate;
 }
 
 /* Returns whether the SM can go on by itself. */
 static inline bool goes_on(const struct sm *sm, enum sm_freedom freedom, uint64_t end, const struct sm_clock *clock) {
     return clock->wake < end && !clock->must_stop &&
-           (freedom != SM_AHEAD || (clock->n_ticks < clock->most_ticks && sm_is_alone(sm, clock->wake)));
+           (freedom != SM_AHEAD || (clock->n_ticks < clock->most_ticks && stays_alone(sm, clock->wake)));
 }
 
 enum sm_outcome sm_run(struct sm *sm, enum sm_freedom freedom, uint64_t end, struct sm_clock *clock) {

@@ -524,10 +524,47 @@ static __attribute__((noinline)) void issue_plainly(struct sm *sm, uint32_t sche
     sm_prepare_next(sm, s, group->mask != mask || group->row != row, cycle);
 }
 
+/* What issue_plainly() does for a pure function with one result, as most instructions are. Such an instruction has no
+ * effect beyond its result, so unless the path ends here its group goes on with the next one. */
+static inline __attribute__((always_inline)) void issue_simply(struct sm *sm, uint32_t scheduler, uint32_t s,
+                                                               struct divergence_group *group,
+                                                               const struct exec_insn *insn, uint64_t cycle) {
+    struct sm_slot *slot = &sm->slots.slot[s];
+    const struct sm_timing *timing = &sm->program->timing[group->pc];
+    uint32_t mask = divergence_guard(group->row, insn, group->mask);
+    uint32_t lanes = mask == group->mask ? sm->schedulers.slot[s].active_lanes : sm_lanes_in(mask);
+    uint64_t result = cycle + timing->latency_cycles;
+    sm->lanes_at[group->pc] += lanes;
+    sm_count_issue(sm, lanes);
+    slot->fetch_ready = cycle + sm->cycles_to_next;
+    sm_units_occupy(&sm->units, timing->unit, scheduler, cycle + timing->occupancy_cycles);
+    slot->result_ready = result > slot->result_ready ? result : slot->result_ready;
+    for (unsigned i = 0; i < timing->n_destinations; i++)
+        slot->register_ready[timing->reg[i]] = result;
+    if (sm->issues != SM_ISSUES_PTX)
+        issue_machine_instructions(sm, scheduler, slot, timing, cycle);
+    if (timing->has_slow_path)
+        take_slow_path(sm, scheduler, slot, group->row, insn, mask, cycle);
+    group->passed += timing->is_reconvergence;
+    if (mask)
+        exec_row_insn(&sm->cx, group->row, insn, mask);
+    group->pc++;
+    sm_schedulers_issued(&sm->schedulers, scheduler, s, cycle);
+    if (may_fold(sm, group))
+        issue_folded(sm, s);
+    sm_prepare_next(sm, s, false, cycle);
+}
+
 void sm_issue(struct sm *sm, uint32_t scheduler, uint32_t s, uint64_t cycle) {
+    struct divergence_group *group = sm->slots.slot[s].group;
     sm->cx.time = cycle;
-    if (sm->is_plain && divergence_is_in_row(sm->slots.slot[s].group))
-        issue_plainly(sm, scheduler, s, cycle);
-    else
+    if (!sm->is_plain || !divergence_is_in_row(group)) {
         issue_any(sm, scheduler, s, cycle);
+        return;
+    }
+    const struct exec_insn *insn = &sm->program->exec->code[group->pc];
+    if (insn->is_simple && group->pc + 1 != group->notify_pc)
+        issue_simply(sm, scheduler, s, group, insn, cycle);
+    else
+        issue_plainly(sm, scheduler, s, cycle);
 }

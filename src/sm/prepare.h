@@ -18,11 +18,14 @@ static inline void sm_classify(struct sm *sm, uint32_t s, uint32_t pc, bool has_
     const struct divergence_group *group = slot->group;
     struct sched_slot *view = &sm->schedulers.slot[s];
     const struct sm_timing *timing = &sm->program->timing[pc];
+    uint32_t changed = slot->traits ^ timing->traits;
     view->pc = pc;
-    if (slot->traits != timing->traits) {
+    if (changed) {
         slot->traits = timing->traits;
         sm_units_move(&sm->units, s, slot->unit, timing->unit);
         slot->unit = timing->unit;
+    }
+    if (changed & ~(uint32_t)SM_TRAITS_UNIT) {
         sched_put(&sm->schedulers.next_long, s, timing->is_long);
         sched_put(&sm->schedulers.next_load, s, timing->is_long && timing->is_load);
         sched_put(&sm->slots.next_visible, s, timing->is_visible_to_others);
@@ -44,7 +47,8 @@ static inline void sm_wait_until(struct sm *sm, uint32_t s, uint64_t operands, u
 }
 
 /* What sm_prepare() does after a plain SM has issued an instruction of the slot's group. */
-static inline void sm_prepare_next(struct sm *sm, uint32_t s, bool has_other_lanes, uint64_t cycle) {
+static inline __attribute__((always_inline)) void sm_prepare_next(struct sm *sm, uint32_t s, bool has_other_lanes,
+                                                                  uint64_t cycle) {
     struct sm_slot *slot = &sm->slots.slot[s];
     const struct divergence_group *group = slot->group;
     const struct sm_timing *timing = &sm->program->timing[group->pc];

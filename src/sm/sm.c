@@ -21,10 +21,11 @@ static bool is_separate(const struct sm *sm) {
     return !sm->divergence->chip && !divergence_mixes_pcs(sm->divergence) && !fetches_meet_answers && !sees_dram;
 }
 
-/* Returns whether groups wait for their registers and issue one instruction after the other, and nothing watches
- * them. */
+/* Returns whether groups wait for their registers and issue one instruction after the other, the model does nothing in
+ * other cycles, and nothing watches them. */
 static bool is_plain(const struct sm *sm) {
-    return sm_has_scoreboard(sm) && !sm->lanes.ready && !sm->boards.board && !sm->divergence->joint && !sm->wide &&
+    bool is_model_plain = !sm->divergence->joint && !sm->divergence->refill && !sm_has_idle_work(sm);
+    return sm_has_scoreboard(sm) && !sm->lanes.ready && !sm->boards.board && is_model_plain && !sm->wide &&
            !sm->follower && !sm->is_watched;
 }
 

@@ -395,7 +395,7 @@ static void collect_registers(struct sm_program *program, const struct ptx_instr
 }
 
 static void set_traits(struct sm_timing *timing) {
-    enum { LONG = SM_N_UNITS, LOAD = 2 * LONG, VISIBLE = 4 * LONG };
+    enum { LONG = SM_TRAITS_UNIT + 1, LOAD = 2 * LONG, VISIBLE = 4 * LONG };
     timing->traits = (uint8_t)(timing->unit + timing->is_long * LONG + timing->is_load * LOAD +
                                timing->is_visible_to_others * VISIBLE);
 }

@@ -46,13 +46,14 @@ enum sm_copies_role {
     SM_PRODUCTS_WAIT
 };
 
-enum { SM_OWN_REGISTERS = 10 };
+enum { SM_OWN_REGISTERS = 10, SM_TRAITS_UNIT = 7 };
+_Static_assert((int)SM_N_UNITS <= (int)SM_TRAITS_UNIT, "a unit fits into its bits of sm_timing.traits");
 
 struct sm_timing {
     uint32_t reg[SM_OWN_REGISTERS]; /* use sm_registers() */
     uint8_t n_registers, n_destinations;
     uint8_t unit;              /* enum sm_unit */
-    uint8_t traits;            /* unit, is_long, is_load and is_visible_to_others in one number */
+    uint8_t traits;            /* unit (SM_TRAITS_UNIT), is_long, is_load and is_visible_to_others in one number */
     uint8_t access;            /* enum sm_access */
     uint8_t work;              /* enum sm_work */
     uint16_t latency_cycles;   /* until a dependent instruction can issue; a memory access adds its own */

@@ -2,8 +2,12 @@
 #include "sm/units.h"
 
 void sm_units_init(struct sm_units *units, const struct config_machine *machine) {
-    *units = (struct sm_units){.are_partitioned = machine->sm.units == CONFIG_UNITS_PARTITIONED,
-                               .n_schedulers = (uint8_t)machine->sm.schedulers};
+    bool are_partitioned = machine->sm.units == CONFIG_UNITS_PARTITIONED;
+    *units = (struct sm_units){.n_schedulers = machine->sm.schedulers};
+    for (int unit = 0; unit < SM_N_UNITS; unit++) {
+        bool is_own = unit == SM_UNIT_ALU || unit == SM_UNIT_MATRIX || (are_partitioned && unit != SM_UNIT_LDST);
+        units->own[unit] = is_own ? UINT32_MAX : 0;
+    }
 }
 
 uint64_t sm_units_all_free(const struct sm_units *units) {

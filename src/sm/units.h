@@ -7,12 +7,14 @@
 #include "sched/sched.h"
 #include "sm/timing.h"
 
+enum { SM_UNIT_OWNERS = 1 + CONFIG_MAX_SCHEDULERS }; /* all schedulers together, and each of them */
+
 struct sm_units {
-    uint64_t latest; /* the latest cycle in `free` */
-    bool are_partitioned;
-    uint8_t n_schedulers;
+    uint64_t latest[SM_UNIT_OWNERS]; /* of each owner: the latest cycle in `free` */
+    uint32_t own[SM_N_UNITS];        /* ~0: each scheduler has such a unit; 0: all have one */
+    uint32_t n_schedulers;
     struct sched_set slots[SM_N_UNITS]; /* by the unit of their next instruction */
-    uint64_t free[SM_N_UNITS][CONFIG_MAX_SCHEDULERS];
+    uint64_t free[SM_N_UNITS][SM_UNIT_OWNERS];
 };
 
 void sm_units_init(struct sm_units *units, const struct config_machine *machine);
@@ -21,10 +23,9 @@ uint64_t sm_units_all_free(const struct sm_units *units);
 /* Returns the units, a bit for each, that take an instruction of this scheduler. */
 uint32_t sm_units_free(const struct sm_units *units, uint32_t scheduler, uint64_t cycle);
 
-/* Returns the place in free[unit] of the unit that this scheduler uses. */
+/* Returns the owner of the unit that this scheduler uses. */
 static inline uint32_t sm_units_owner(const struct sm_units *units, int unit, uint32_t scheduler) {
-    bool is_own = unit == SM_UNIT_ALU || unit == SM_UNIT_MATRIX;
-    return is_own || (units->are_partitioned && unit != SM_UNIT_LDST) ? scheduler : 0;
+    return (scheduler + 1) & units->own[unit];
 }
 
 /* Returns the cycle from which the unit takes an instruction of this scheduler. */
@@ -34,15 +35,16 @@ static inline uint64_t sm_units_free_from(const struct sm_units *units, int unit
 
 /* Makes the scheduler's unit refuse instructions before `cycle`. */
 static inline void sm_units_occupy(struct sm_units *units, int unit, uint32_t scheduler, uint64_t cycle) {
-    units->free[unit][sm_units_owner(units, unit, scheduler)] = cycle;
-    if (cycle > units->latest)
-        units->latest = cycle;
+    uint32_t owner = sm_units_owner(units, unit, scheduler);
+    units->free[unit][owner] = cycle;
+    if (cycle > units->latest[owner])
+        units->latest[owner] = cycle;
 }
 
 /* Returns the slots of `set` whose unit takes an instruction of this scheduler. */
 static inline struct sched_set sm_units_without_busy(const struct sm_units *units, struct sched_set set,
                                                      uint32_t scheduler, uint64_t cycle) {
-    if (units->latest <= cycle)
+    if (units->latest[0] <= cycle && units->latest[scheduler + 1] <= cycle)
         return set;
     for (int unit = 0; unit < SM_N_UNITS; unit++)
         if (sm_units_free_from(units, unit, scheduler) > cycle)

@@ -64,7 +64,9 @@ static void all_units_are_free_after_the_last(void **state) {
     sm_units_occupy(&units, SM_UNIT_ALU, 1, 30);
     sm_units_occupy(&units, SM_UNIT_SFU, 0, 20);
     assert_int_equal(sm_units_all_free(&units), 30);
-    assert_int_equal(units.latest, 30);
+    assert_int_equal(units.latest[0], 0);
+    assert_int_equal(units.latest[1 + 0], 20);
+    assert_int_equal(units.latest[1 + 1], 30);
 }
 
 int main(void) {
