@@ -1,17 +1,12 @@
 /* Checkpoints: a program that ended at any byte of the file's life continues to the same memory, output and
  * counters. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
-#include "config/config.h"
 #include "gpu/checkpoint_file.h"
-#include "gpu/gpu.h"
+#include "gpu/fixture.h"
 
 /* Every thread adds to its place, one prints, and one keeps a piece of the heap in a variable of the module. */
 static const char text[] =
@@ -46,12 +41,10 @@ static char path[] = "/tmp/heddle-checkpoint-XXXXXX";
 
 static bool open_device(struct device *device, const char *machine_name) {
     static struct config_machine machine;
-    char message[CONFIG_ERROR_BYTES] = "";
     struct gpu_config config = gpu_default_config();
     struct ptx_messages messages = {0};
     config_defaults(&machine);
-    if (machine_name && !config_set(&machine, "sm.count=3", message, sizeof message))
-        fail_msg("%s", message);
+    fixture_set(&machine, (const char *const[]){"sm.count=3", NULL});
     config.machine = machine_name ? &machine : NULL;
     snprintf(config.checkpoint, sizeof config.checkpoint, "%s", path);
     *device = (struct device){0};
@@ -59,9 +52,7 @@ static bool open_device(struct device *device, const char *machine_name) {
     if (!device->gpu)
         return false;
     uint64_t bytes;
-    struct gpu_module *module = gpu_module_load(device->gpu, "k.ptx", text, strlen(text), &messages);
-    if (!module)
-        fail_msg("%s", messages.text);
+    struct gpu_module *module = fixture_load(device->gpu, text);
     device->kernel = gpu_module_kernel(module, "k", &messages);
     device->buffer = gpu_malloc(device->gpu, N_WORDS * sizeof(uint32_t), 256);
     assert_true(gpu_module_global(module, "kept", &device->kept, &bytes));

@@ -1,14 +1,9 @@
 /* The effects of SMs on each other, and that the number of host threads changes nothing: races, atomics, blocks that
  * end, faults. Each test runs with quanta of eight cycles, and of one, in which every tick needs its turn. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-#include "config/config.h"
-#include "gpu/gpu.h"
+#include "gpu/fixture.h"
 
 enum { BLOCKS = 40, THREADS = 96, WORDS = 4096, SMS = 7 };
 
@@ -33,33 +28,26 @@ struct work {
 
 static void run_on(uint32_t n_threads, const struct work *work, struct outcome *outcome) {
     static struct config_machine machine;
-    const char *settings[] = {"sm.count=7",         "memory.perfect=false", "icache.perfect=true",
-                              "crossbar.credits=1", work->latency,          "crossbar.bytes_per_cycle=32"};
-    char message[CONFIG_ERROR_BYTES] = "", text[4096];
+    const char *settings[] = {"sm.count=7",
+                              "memory.perfect=false",
+                              "icache.perfect=true",
+                              "crossbar.credits=1",
+                              work->latency,
+                              "crossbar.bytes_per_cycle=32",
+                              NULL};
+    char text[4096];
     config_defaults(&machine);
-    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
-        if (!config_set(&machine, settings[i], message, sizeof message))
-            fail_msg("%s", message);
+    fixture_set(&machine, settings);
     struct gpu_config config = gpu_default_config();
     config.machine = &machine;
     config.memory_bytes = 1 << 26;
     config.n_threads = n_threads;
     struct gpu_error error = {.status = GPU_OK};
-    struct gpu *gpu = gpu_new(&config, &error);
-    if (!gpu)
-        fail_msg("%s", error.message);
-    struct ptx_messages messages = {0};
+    struct gpu *gpu = fixture_open(&config);
     snprintf(text, sizeof text, "%s%s\n}\n", HEAD, work->body);
-    struct gpu_module *module = gpu_module_load(gpu, "k.ptx", text, strlen(text), &messages);
-    if (!module)
-        fail_msg("%s", messages.text);
     uint64_t buffer = gpu_malloc(gpu, sizeof outcome->memory, 256);
     memset(gpu_host(gpu, buffer, sizeof outcome->memory), 0, sizeof outcome->memory);
-    struct gpu_launch launch = {.kernel = gpu_module_kernel(module, "k", &messages),
-                                .shape.grid = {work->n_blocks, 1, 1},
-                                .shape.block = {work->n_block_threads, 1, 1},
-                                .parameters = &buffer,
-                                .parameter_bytes = sizeof buffer};
+    struct gpu_launch launch = fixture_launch(gpu, text, work->n_blocks, work->n_block_threads, &buffer);
     for (int i = 0; i < 2 && error.status == GPU_OK; i++)
         gpu_launch(gpu, &launch, &error);
     outcome->status = error.status;

@@ -1,16 +1,11 @@
 /* Fault reports name the same thread and instruction under every divergence model and on any number of host threads,
  * although groups may contain threads of several rows and reach barriers and warp-wide instructions when they are
  * re-formed. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-#include "config/config.h"
 #include "divergence/divergence.h"
-#include "gpu/gpu.h"
+#include "gpu/fixture.h"
 
 /* Thread 37 of block 1 reaches line 15 after three in eight of the others went another way. */
 static const char kernel[] = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k()\n{\n"
@@ -42,16 +37,9 @@ static void open_bench(struct bench *bench, uint32_t n_threads, const char *mach
     struct gpu_config config = gpu_default_config();
     config.machine = &bench->machine;
     config.n_threads = n_threads;
-    bench->gpu = gpu_new(&config, &bench->error);
-    if (!bench->gpu)
-        fail_msg("%s", bench->error.message);
-    struct ptx_messages messages = {0};
+    bench->gpu = fixture_open(&config);
     snprintf(text, sizeof text, kernel, instruction);
-    struct gpu_module *module = gpu_module_load(bench->gpu, "k.ptx", text, strlen(text), &messages);
-    if (!module)
-        fail_msg("%s", messages.text);
-    bench->launch = (struct gpu_launch){
-        .kernel = gpu_module_kernel(module, "k", &messages), .shape.grid = {3, 1, 1}, .shape.block = {64, 1, 1}};
+    bench->launch = fixture_launch(bench->gpu, text, 3, 64, NULL);
 }
 
 /* Runs one block, without a fault. */

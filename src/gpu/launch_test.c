@@ -1,12 +1,7 @@
 /* Tests of launches: refusals, counters, and reports of faults. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-#include "config/config.h"
-#include "gpu/gpu.h"
+#include "gpu/fixture.h"
 #include "gpu/internal.h"
 
 #define HEAD ".version 7.0\n.target sm_70\n.address_size 64\n"
@@ -25,11 +20,8 @@ static void load_on(struct bench *bench, const struct config_machine *machine, c
     struct ptx_messages messages = {0};
     config.memory_bytes = 1 << 20;
     config.max_instructions = 100000;
-    bench->gpu = gpu_new(&config, &bench->error);
-    assert_non_null(bench->gpu);
-    bench->module = gpu_module_load(bench->gpu, "k.ptx", text, strlen(text), &messages);
-    if (!bench->module)
-        fail_msg("%s", messages.text);
+    bench->gpu = fixture_open(&config);
+    bench->module = fixture_load(bench->gpu, text);
     bench->launch = (struct gpu_launch){.kernel = gpu_module_kernel(bench->module, "k", &messages),
                                         .shape.grid = {1, 1, 1},
                                         .shape.block = {32, 1, 1},

@@ -1,13 +1,8 @@
 /* Kernels that can never end are stopped, slow ones are not. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-#include "config/config.h"
-#include "gpu/gpu.h"
+#include "gpu/fixture.h"
 
 enum { BUFFER_BYTES = 16 << 20, DUMP_BYTES = 1 << 14 };
 
@@ -22,29 +17,15 @@ struct outcome {
     char dump[DUMP_BYTES]; /* its output */
 };
 
-static void set(struct config_machine *machine, const char *option) {
-    char message[CONFIG_ERROR_BYTES];
-    if (!config_set(machine, option, message, sizeof message))
-        fail_msg("%s", message);
-}
-
 static void launch(struct gpu *gpu, const char *body, struct gpu_error *error) {
     char text[2048];
-    struct ptx_messages messages = {0};
     snprintf(text, sizeof text,
              ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n"
              ".reg .b32 %%r<9>; .reg .b64 %%d<9>; .reg .pred %%p<4>;\nld.param.u64 %%d1, [p];\nmov.u32 %%r1, %%tid.x;\n"
              "%s\nret;\n}\n",
              body);
-    struct gpu_module *module = gpu_module_load(gpu, "k.ptx", text, strlen(text), &messages);
-    if (!module)
-        fail_msg("%s", messages.text);
     uint64_t buffer = gpu_malloc(gpu, BUFFER_BYTES, 256);
-    struct gpu_launch launch = {.kernel = gpu_module_kernel(module, "k", &messages),
-                                .shape.grid = {2, 1, 1},
-                                .shape.block = {64, 1, 1},
-                                .parameters = &buffer,
-                                .parameter_bytes = sizeof buffer};
+    struct gpu_launch launch = fixture_launch(gpu, text, 2, 64, &buffer);
     gpu_launch(gpu, &launch, error);
 }
 
@@ -52,10 +33,7 @@ static void launch(struct gpu *gpu, const char *body, struct gpu_error *error) {
 static void run_on(uint32_t n_threads, const struct options *options, const char *body, struct outcome *outcome) {
     static struct config_machine machine;
     config_defaults(&machine);
-    set(&machine, "sm.count=2");
-    set(&machine, options->memory);
-    set(&machine, options->watchdog);
-    set(&machine, options->most);
+    fixture_set(&machine, (const char *const[]){"sm.count=2", options->memory, options->watchdog, options->most, NULL});
     struct gpu_config config = gpu_default_config();
     config.machine = &machine;
     config.n_threads = n_threads;

@@ -1,14 +1,8 @@
 /* Counts per thread and per branch, compared with counts made on paper. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-#include "config/config.h"
 #include "divergence/divergence.h"
-#include "gpu/gpu.h"
+#include "gpu/fixture.h"
 
 /* Threads below 8 of a block take one path, 3 instructions long. The others take the branch of line 12. */
 static const char text[] = ".version 7.0\n.target sm_70\n.address_size 64\n" /* 1 to 3 */
@@ -29,23 +23,10 @@ static const char text[] = ".version 7.0\n.target sm_70\n.address_size 64\n" /* 
                            "add.u32 %r1, %r0, 3;\n"
                            "END:\nret;\n}\n";
 
-static struct gpu *open_gpu(struct gpu_config *config) {
-    struct gpu_error error = {.status = GPU_OK};
-    struct gpu *gpu = gpu_new(config, &error);
-    if (!gpu)
-        fail_msg("%s", error.message);
-    return gpu;
-}
-
 static void launch(struct gpu *gpu, uint32_t blocks, uint32_t height) {
-    struct ptx_messages messages = {0};
     struct gpu_error error;
-    struct gpu_module *module = gpu_module_load(gpu, "k.ptx", text, strlen(text), &messages);
-    if (!module)
-        fail_msg("%s", messages.text);
-    struct gpu_launch launch = {.kernel = gpu_module_kernel(module, "k", &messages),
-                                .shape.grid = {blocks, 1, 1},
-                                .shape.block = {8, height, 1}};
+    struct gpu_launch launch = fixture_launch(gpu, text, blocks, 8, NULL);
+    launch.shape.block[1] = height;
     if (!gpu_launch(gpu, &launch, &error))
         fail_msg("%s", error.message);
 }
@@ -63,7 +44,7 @@ static void expect_paths(const struct gpu_profile *profile, uint32_t launches, b
 
 static void expect_profile(struct gpu_config *config) {
     uint32_t count;
-    struct gpu *gpu = open_gpu(config);
+    struct gpu *gpu = fixture_open(config);
     launch(gpu, 3, 5); /* rows of 32 and 8: the second does not diverge */
     const struct gpu_profile *profile = gpu_profiles(gpu, &count);
     assert_int_equal(count, 1);
@@ -111,7 +92,7 @@ static void every_model_counts_paths_and_splits(void **state) {
         strcpy(machine.divergence, models[i]->name);
         config.machine = &machine;
         config.records_threads = true;
-        struct gpu *gpu = open_gpu(&config);
+        struct gpu *gpu = fixture_open(&config);
         launch(gpu, 3, 5);
         const struct gpu_profile *profile = gpu_profiles(gpu, &count);
         struct stats_counters totals = gpu_totals(gpu);
@@ -132,7 +113,7 @@ static void launches_of_one_shape_add_up(void **state) {
     uint32_t count;
     struct gpu_config config = gpu_default_config();
     config.records_threads = true;
-    struct gpu *gpu = open_gpu(&config);
+    struct gpu *gpu = fixture_open(&config);
     launch(gpu, 3, 5);
     launch(gpu, 2, 5);
     launch(gpu, 3, 5);
@@ -150,7 +131,7 @@ static void nothing_is_recorded_unless_asked_for(void **state) {
     (void)state;
     uint32_t count = 1;
     struct gpu_config config = gpu_default_config();
-    struct gpu *gpu = open_gpu(&config);
+    struct gpu *gpu = fixture_open(&config);
     launch(gpu, 3, 5);
     gpu_profiles(gpu, &count);
     assert_int_equal(count, 0);

@@ -1,14 +1,9 @@
 /* Timed launches: counters, energy, time series, spinning lanes, equal runs. src/sm tests the cycles of single
  * mechanisms. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-#include "config/config.h"
-#include "gpu/gpu.h"
+#include "gpu/fixture.h"
 
 #define HEAD                                                                                                           \
     ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param "                                         \
@@ -25,30 +20,19 @@ static const char *const plain[] = {
 static struct stats_counters run_on(const char *const *settings, const char *scheduler, const char *body,
                                     unsigned blocks, unsigned threads) {
     static struct config_machine machine;
-    char text[4096], message[CONFIG_ERROR_BYTES] = "";
+    char text[4096];
     config_defaults(&machine);
-    for (int list = 0; list < 2; list++)
-        for (const char *const *setting = list ? settings : plain; setting && *setting; setting++)
-            if (!config_set(&machine, *setting, message, sizeof message))
-                fail_msg("%s", message);
+    fixture_set(&machine, plain);
+    if (settings)
+        fixture_set(&machine, settings);
     struct gpu_config config = gpu_default_config();
     config.machine = &machine;
     snprintf(config.scheduler, sizeof config.scheduler, "%s", scheduler);
     struct gpu_error error = {.status = GPU_OK};
-    struct gpu *gpu = gpu_new(&config, &error);
-    if (!gpu)
-        fail_msg("%s", error.message);
-    struct ptx_messages messages = {0};
+    struct gpu *gpu = fixture_open(&config);
     snprintf(text, sizeof text, "%s%s\n}\n", HEAD, body);
-    struct gpu_module *module = gpu_module_load(gpu, "k.ptx", text, strlen(text), &messages);
-    if (!module)
-        fail_msg("%s", messages.text);
     uint64_t buffer = gpu_malloc(gpu, 1 << 16, 256);
-    struct gpu_launch launch = {.kernel = gpu_module_kernel(module, "k", &messages),
-                                .shape.grid = {blocks, 1, 1},
-                                .shape.block = {threads, 1, 1},
-                                .parameters = &buffer,
-                                .parameter_bytes = sizeof buffer};
+    struct gpu_launch launch = fixture_launch(gpu, text, blocks, threads, &buffer);
     if (!gpu_launch(gpu, &launch, &error) && error.status != GPU_CYCLE_LIMIT)
         fail_msg("%s", error.message);
     struct stats_counters counters = gpu_totals(gpu);

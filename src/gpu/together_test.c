@@ -1,14 +1,9 @@
 /* Launches that run at the same time: on a timed machine they share SMs and memory; without timing they take turns. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-#include "config/config.h"
 #include "divergence/divergence.h"
-#include "gpu/gpu.h"
+#include "gpu/fixture.h"
 
 /* compute: a loop without memory. read: reads 64 KB with every block. wait: until the word at flag is 1, then stores 7
  * behind it. set: sets the flag. stamp: stores the time of each block's start. bad: accesses address 16. paths, turns:
@@ -70,26 +65,17 @@ static void open_device(struct device *device, bool is_timed, uint32_t n_threads
                                            "dram.row_conflict=109",
                                            "limits.watchdog=20000",
                                            NULL};
-    char message[CONFIG_ERROR_BYTES];
     struct gpu_config config = gpu_default_config();
-    struct gpu_error error;
-    struct ptx_messages messages = {0};
     config_defaults(&device->machine);
-    for (const char *const *one = settings; *one; one++)
-        if (!config_set(&device->machine, *one, message, sizeof message))
-            fail_msg("%s", message);
-    assert_true(!setting || config_set(&device->machine, setting, message, sizeof message));
+    fixture_set(&device->machine, settings);
+    fixture_set(&device->machine, (const char *const[]){setting, NULL});
     if (is_timed)
         gpu_config_use(&config, &device->machine);
     config.n_threads = n_threads;
     config.check_every = n_threads > 1 ? 0 : 16;
     config.max_instructions = 1 << 24;
-    device->gpu = gpu_new(&config, &error);
-    if (!device->gpu)
-        fail_msg("%s", error.message);
-    device->module = gpu_module_load(device->gpu, "k.ptx", text, strlen(text), &messages);
-    if (!device->module)
-        fail_msg("%s", messages.text);
+    device->gpu = fixture_open(&config);
+    device->module = fixture_load(device->gpu, text);
     device->buffer = gpu_malloc(device->gpu, BUFFER, 256);
 }
 

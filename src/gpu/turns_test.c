@@ -1,14 +1,9 @@
 /* Blocks that take the place of others without a turn have the same numbers and start in the same cycles as with one.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-#include "config/config.h"
-#include "gpu/gpu.h"
+#include "gpu/fixture.h"
 
 /* Block i notes its SM and the cycles of its beginning and its end. It loops 16 * (i * 7 % 8) or, in every group of 64
  * blocks but the first, 64 times: some blocks end one by one, others together. */
@@ -38,33 +33,21 @@ struct way {
 
 static void run(const struct way *way, struct outcome *outcome) {
     static struct config_machine machine;
-    char message[CONFIG_ERROR_BYTES] = "", turn[64], block[64];
+    char turn[64], block[64];
     snprintf(turn, sizeof turn, "launch.turn_cycles=%s", way->turn_cycles);
     snprintf(block, sizeof block, "launch.block_cycles=%s", way->block_cycles);
-    const char *settings[] = {"sm.count=6", "icache.perfect=true", turn, block};
+    const char *settings[] = {"sm.count=6", "icache.perfect=true", turn, block, NULL};
     config_defaults(&machine);
-    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
-        if (!config_set(&machine, settings[i], message, sizeof message))
-            fail_msg("%s", message);
+    fixture_set(&machine, settings);
     struct gpu_config config = gpu_default_config();
     config.machine = &machine;
     config.memory_bytes = 1 << 26;
     config.n_threads = way->n_threads;
     config.records_lines = way->is_watched;
     struct gpu_error error = {.status = GPU_OK};
-    struct gpu *gpu = gpu_new(&config, &error);
-    if (!gpu)
-        fail_msg("%s", error.message);
-    struct ptx_messages messages = {0};
-    struct gpu_module *module = gpu_module_load(gpu, "k.ptx", kernel, strlen(kernel), &messages);
-    if (!module)
-        fail_msg("%s", messages.text);
+    struct gpu *gpu = fixture_open(&config);
     uint64_t buffer = gpu_malloc(gpu, sizeof outcome->memory, 256);
-    struct gpu_launch launch = {.kernel = gpu_module_kernel(module, "k", &messages),
-                                .shape.grid = {BLOCKS, 1, 1},
-                                .shape.block = {32, 1, 1},
-                                .parameters = &buffer,
-                                .parameter_bytes = sizeof buffer};
+    struct gpu_launch launch = fixture_launch(gpu, kernel, BLOCKS, 32, &buffer);
     if (!gpu_launch(gpu, &launch, &error))
         fail_msg("%s", error.message);
     outcome->counters = gpu_totals(gpu);

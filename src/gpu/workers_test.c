@@ -1,14 +1,9 @@
 /* Tests of the pool of workers, and that launches have the same statistics on several host threads as on one. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-#include "config/config.h"
-#include "gpu/gpu.h"
+#include "gpu/fixture.h"
 #include "gpu/workers.h"
 
 enum { PIECES = 37, ROUNDS = 2000 };
@@ -72,31 +67,18 @@ struct outcome {
 
 static void run_on(uint32_t n_threads, bool picks_threads, struct outcome *outcome) {
     static struct config_machine machine;
-    const char *settings[] = {"sm.count=6", "icache.size=512", "icache.line=128", "icache.ways=2"};
-    char message[CONFIG_ERROR_BYTES] = "";
+    const char *settings[] = {"sm.count=6", "icache.size=512", "icache.line=128", "icache.ways=2", NULL};
     config_defaults(&machine);
-    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
-        if (!config_set(&machine, settings[i], message, sizeof message))
-            fail_msg("%s", message);
+    fixture_set(&machine, settings);
     struct gpu_config config = gpu_default_config();
     config.machine = &machine;
     config.memory_bytes = 1 << 26;
     config.n_threads = n_threads;
     config.picks_threads = picks_threads;
     struct gpu_error error = {.status = GPU_OK};
-    struct gpu *gpu = gpu_new(&config, &error);
-    if (!gpu)
-        fail_msg("%s", error.message);
-    struct ptx_messages messages = {0};
-    struct gpu_module *module = gpu_module_load(gpu, "k.ptx", kernel, strlen(kernel), &messages);
-    if (!module)
-        fail_msg("%s", messages.text);
+    struct gpu *gpu = fixture_open(&config);
     uint64_t buffer = gpu_malloc(gpu, sizeof outcome->memory, 256);
-    struct gpu_launch launch = {.kernel = gpu_module_kernel(module, "k", &messages),
-                                .shape.grid = {BLOCKS, 1, 1},
-                                .shape.block = {THREADS, 1, 1},
-                                .parameters = &buffer,
-                                .parameter_bytes = sizeof buffer};
+    struct gpu_launch launch = fixture_launch(gpu, kernel, BLOCKS, THREADS, &buffer);
     if (!gpu_launch(gpu, &launch, &error))
         fail_msg("%s", error.message);
     outcome->counters = gpu_totals(gpu);
