@@ -1,4 +1,5 @@
 /* The grid of an experiment: cells by number and by name. */
+#include <math.h>
 #include <string.h>
 
 #include "experiment/experiment.h"
@@ -92,4 +93,17 @@ bool experiment_has_sizes(const struct experiment *experiment) {
                 return false;
         }
     return true;
+}
+
+double experiment_paper_number(const struct experiment *experiment, unsigned measure,
+                               const struct experiment_cell *cell) {
+    for (unsigned i = 0; i < experiment->n_numbers; i++) {
+        const struct experiment_number *number = &experiment->number[i];
+        bool is_same = number->measure == measure;
+        for (unsigned a = 0; a < experiment->n_axes; a++)
+            is_same &= number->cell.at[a] == cell->at[a];
+        if (is_same)
+            return number->value;
+    }
+    return NAN;
 }

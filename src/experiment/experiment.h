@@ -173,6 +173,9 @@ int experiment_find_measure(const struct experiment *experiment, const char *nam
 unsigned experiment_count_cells(const struct experiment *experiment);
 struct experiment_cell experiment_cell_of_number(const struct experiment *experiment, unsigned number);
 unsigned experiment_number_of_cell(const struct experiment *experiment, const struct experiment_cell *cell);
+/* Returns the paper's number for a value, or NaN if the paper prints none. */
+double experiment_paper_number(const struct experiment *experiment, unsigned measure,
+                               const struct experiment_cell *cell);
 bool experiment_is_mean(const struct experiment *experiment, const struct experiment_cell *cell);
 /* The size that it runs at where the command asks for `size`. */
 const char *experiment_size_at(const struct experiment *experiment, const char *size);

@@ -7,19 +7,6 @@
 
 static json_t *number_json(double value) { return isnan(value) ? json_null() : json_real(value); }
 
-/* The paper's number for a value; NaN: it prints none. */
-static double paper_number(const struct experiment *experiment, unsigned measure, const struct experiment_cell *cell) {
-    for (unsigned i = 0; i < experiment->n_numbers; i++) {
-        const struct experiment_number *number = &experiment->number[i];
-        bool is_same = number->measure == measure;
-        for (unsigned a = 0; a < experiment->n_axes; a++)
-            is_same &= number->cell.at[a] == cell->at[a];
-        if (is_same)
-            return number->value;
-    }
-    return NAN;
-}
-
 /* The number of all cells, including those of means; the last axis varies fastest. */
 static unsigned count_all(const struct experiment *experiment) {
     unsigned n = 1;
@@ -68,7 +55,7 @@ static json_t *values_json(const struct experiment_grid *grid, bool has_runs) {
                 json_object_set_new(object, "low", number_json(value.low));
                 json_object_set_new(object, "high", number_json(value.high));
             }
-            json_object_set_new(object, "paper", number_json(paper_number(experiment, m, &cell)));
+            json_object_set_new(object, "paper", number_json(experiment_paper_number(experiment, m, &cell)));
             if (has_runs && run_of(grid, &cell) >= 0)
                 json_object_set_new(object, "run", json_integer(run_of(grid, &cell)));
             json_array_append_new(array, object);
@@ -259,7 +246,7 @@ static void write_lines(FILE *file, const struct experiment_grid *grid, const st
             write_number(file, value.mean, ',');
             write_number(file, value.low, ',');
             write_number(file, value.high, ',');
-            write_number(file, paper_number(experiment, m, &cell), '\n');
+            write_number(file, experiment_paper_number(experiment, m, &cell), '\n');
         }
 }
 

@@ -16,18 +16,6 @@ static const char **names_of(const struct experiment_axis *axis, struct base_are
     return name;
 }
 
-static double paper_number(const struct experiment *experiment, unsigned measure, const struct experiment_cell *cell) {
-    for (unsigned i = 0; i < experiment->n_numbers; i++) {
-        const struct experiment_number *number = &experiment->number[i];
-        bool is_same = number->measure == measure;
-        for (unsigned a = 0; a < experiment->n_axes; a++)
-            is_same &= number->cell.at[a] == cell->at[a];
-        if (is_same)
-            return number->value;
-    }
-    return NAN;
-}
-
 /* The axes that are neither along the figure nor side by side: each of their points has a panel. */
 struct panels {
     const struct experiment_grid *grid;
@@ -102,7 +90,7 @@ static struct report_chart make_chart(const struct panels *panels, unsigned pane
             value[p * chart.n_groups + g] = of.mean;
             low[p * chart.n_groups + g] = of.low;
             high[p * chart.n_groups + g] = of.high;
-            mark[p * chart.n_groups + g] = is_stacked ? NAN : paper_number(experiment, shown, &cell);
+            mark[p * chart.n_groups + g] = is_stacked ? NAN : experiment_paper_number(experiment, shown, &cell);
         }
     chart.group = group;
     chart.value = value;

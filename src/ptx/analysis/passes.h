@@ -70,6 +70,8 @@ void ptx_find_live_out(const struct ptx_analysis *analysis, uint32_t block, uint
 void ptx_assign_slots(struct ptx_passes *passes);
 void ptx_find_uniform(struct ptx_passes *passes);
 
+/* Returns whether the instruction only computes a result from the operands of its own lane. */
+bool ptx_is_computation(enum ptx_opcode opcode);
 /* Returns whether the instruction may write one destination before it has read all sources, so that no destination may
  * have the slot of a source. */
 bool ptx_needs_distinct_slots(const struct ptx_instruction *instruction);

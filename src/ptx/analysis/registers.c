@@ -151,22 +151,23 @@ static void count_write(void *user, uint32_t register_id, bool is_write) {
     *(uint32_t *)user += is_write;
 }
 
-bool ptx_needs_distinct_slots(const struct ptx_instruction *instruction) {
-    switch (ptx_opcode_family(instruction->opcode)) {
-    case PTX_FAMILY_NONE:
-    case PTX_FAMILY_MEMORY:
-    case PTX_FAMILY_ATOMIC:
-    case PTX_FAMILY_ASYNC:
-    case PTX_FAMILY_TEXTURE:
-    case PTX_FAMILY_WARP:
-    case PTX_FAMILY_MATRIX:
-    case PTX_FAMILY_CONTROL:
-    case PTX_FAMILY_EXTENSION:
+bool ptx_is_computation(enum ptx_opcode opcode) {
+    switch (ptx_opcode_family(opcode)) {
+    case PTX_FAMILY_INTEGER:
+    case PTX_FAMILY_FLOAT:
+    case PTX_FAMILY_BITS:
+    case PTX_FAMILY_COMPARE:
+    case PTX_FAMILY_CONVERT:
+    case PTX_FAMILY_MOVE:
+    case PTX_FAMILY_VIDEO:
         return true;
     default:
-        break;
+        return false;
     }
-    if (ptx_has(instruction, PTX_MOD_CC)) /* the carry is a second result */
+}
+
+bool ptx_needs_distinct_slots(const struct ptx_instruction *instruction) {
+    if (!ptx_is_computation(instruction->opcode) || ptx_has(instruction, PTX_MOD_CC)) /* the carry is a second result */
         return true;
     uint32_t n_writes = 0;
     ptx_for_each_register(instruction, count_write, &n_writes);

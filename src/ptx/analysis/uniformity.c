@@ -125,20 +125,8 @@ static bool result_varies(const struct ptx_function *function, const struct ptx_
     default:
         break;
     }
-    switch (ptx_opcode_family(instruction->opcode)) {
-    case PTX_FAMILY_NONE:
-    case PTX_FAMILY_MEMORY:
-    case PTX_FAMILY_ATOMIC:
-    case PTX_FAMILY_ASYNC:
-    case PTX_FAMILY_TEXTURE:
-    case PTX_FAMILY_WARP:
-    case PTX_FAMILY_MATRIX:
-    case PTX_FAMILY_CONTROL:
-    case PTX_FAMILY_EXTENSION:
+    if (!ptx_is_computation(instruction->opcode))
         return true;
-    default:
-        break;
-    }
     for (uint32_t i = 0; i < instruction->n_operands; i++)
         if (operand_varies(function, &instruction->operand[i]))
             return true;
