@@ -70,7 +70,7 @@ static void next_turn(struct divergence_converging *base, struct divergence_conv
 
 /* --- time-outs --- */
 
-/* Lets lanes of the warp go on that have waited too long. Returns the cycle in which the next ones will have, or
+/* Lets lanes of the warp that have waited too long continue. Returns the cycle in which the next ones will have, or
  * UINT64_MAX. */
 static uint64_t end_waits(struct model *model, struct divergence_converging_warp *warp, uint64_t cycle) {
     struct divergence_paths *paths = &warp->paths;

@@ -62,7 +62,7 @@ static void lanes_wait_for_the_time_out_and_no_longer(void **state) {
     fixture_steps(f, 0, 20);
     assert_int_equal(f->sm[0].counters.reconvergence_timeouts, 0);
     assert_int_equal(f->sm[0].slot[0].group->mask, 0b0001);
-    fixture_steps(f, 0, 4); /* in cycle 27 they go on, when lane 0 jumps next, in cycle 30 */
+    fixture_steps(f, 0, 4); /* in cycle 27 they continue, when lane 0 jumps next, in cycle 30 */
     assert_int_equal(f->sm[0].counters.reconvergence_timeouts, 1);
     fixture_expect_until(f, 0, 6, 0b1110, EXEC_NO_PC);
     fixture_steps(f, 0, 2); /* they end */

@@ -138,7 +138,7 @@ static void callers_meet_after_their_call(void **state) {
 
 /* --- lanes that wait for others --- */
 
-/* Lanes 0 and 1 come to a barrier of the block inside the if, lanes 2 and 3 after it. */
+/* Lanes 0 and 1 reach a barrier of the block inside the if, lanes 2 and 3 after it. */
 #define BARRIER_INSIDE                                                                                                 \
     PROGRAM_KERNEL "mov.u32 %r0, %tid.x; setp.ge.u32 %p1, %r0, 2; @%p1 bra D;\n" /* 0 1 2 */                           \
                    "bar.sync 0; add.u32 %r1, %r1, 1; bra E;\n"                   /* 3 4 5 */                           \
@@ -170,7 +170,7 @@ static void lanes_do_not_wait_for_those_blocked_at_a_barrier_of_the_block(void *
 
 static void lanes_do_not_wait_for_those_that_wait_for_them_by_name(void **state) {
     (void)state;
-    /* The two instructions are different, so neither half ever comes to the other's: a mistake of the program. Both
+    /* The two instructions are different, so neither half ever reaches the other's: a mistake of the program. Both
      * halves wait, and neither at a convergence barrier. */
     struct fixture *f = start(NAMES_ALL, 32, 32);
     for (uint32_t n = 0; n < 100 && f->sm[0].slot[0].group->status == DIVERGENCE_RUNS; n++)
@@ -199,7 +199,7 @@ static void the_holder_of_a_lock_continues_when_the_others_yield(void **state) {
     fixture_start(f);
     fixture_steps(f, 0, 4);
     fixture_expect_until(f, 0, 4, 0x00000001,
-                         EXEC_NO_PC); /* the first YIELD lets lane 0 go on, which has left the loop */
+                         EXEC_NO_PC); /* lane 0 has left the loop and continues after the first YIELD */
     fixture_run(f);
     assert_int_equal(fixture_u32(f, out)[1], 96);
     assert_true(f->cycle < 96 * 200); /* stack breaks its join only after thousands of instructions */

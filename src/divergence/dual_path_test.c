@@ -10,7 +10,7 @@ static void both_sides_of_a_branch_run_and_meet_at_the_post_dominator(void **sta
     groups_step(f, 0xf0, 1); /* in any order */
     groups_step(f, 0x0f, 1);
     GROUPS_EXPECT(f, {8, 0x0f, 13, DIVERGENCE_RUNS}, {5, 0xf0, 13, DIVERGENCE_RUNS});
-    groups_step(f, 0xf0, 2); /* it has come to 13, and has left its slot */
+    groups_step(f, 0xf0, 2); /* it has reached 13, and has left its slot */
     GROUPS_EXPECT(f, {8, 0x0f, 13, DIVERGENCE_RUNS});
     fixture_finish(f);
 }
@@ -24,7 +24,7 @@ static void a_path_that_diverges_pushes_an_entry_and_the_one_below_waits(void **
     assert_int_equal(groups_n_entries(f, 0x03), 2);
     groups_step(f, 0x03, 1);
     GROUPS_EXPECT(f, {9, 0x0c, 12, DIVERGENCE_RUNS}, {4, 0xf0, 13, DIVERGENCE_WAITS});
-    groups_step(f, 0x0c, 2); /* both have come to 12: the entry is popped, and its two neighbours run */
+    groups_step(f, 0x0c, 2); /* both have reached 12: the entry is popped, and its two neighbours run */
     GROUPS_EXPECT(f, {12, 0x0f, 13, DIVERGENCE_RUNS}, {4, 0xf0, 13, DIVERGENCE_RUNS});
     groups_step(f, 0x0f, 1);
     groups_step(f, 0xf0, 3);
@@ -42,7 +42,7 @@ static void branches_that_meet_at_one_place_have_an_entry_each(void **state) {
     GROUPS_EXPECT(f, {9, 0x03, 11, DIVERGENCE_RUNS}, {7, 0x0c, 11, DIVERGENCE_RUNS}, {4, 0xf0, 11, DIVERGENCE_WAITS});
     groups_step(f, 0x0c, 2); /* one path of the top entry is left; the one below still waits */
     GROUPS_EXPECT(f, {9, 0x03, 11, DIVERGENCE_RUNS}, {4, 0xf0, 11, DIVERGENCE_WAITS});
-    groups_step(f, 0x03, 2); /* the entry is popped, and its lanes have come to the place of the one below, too */
+    groups_step(f, 0x03, 2); /* the entry is popped, and its lanes have reached the place of the one below, too */
     GROUPS_EXPECT(f, {4, 0xf0, 11, DIVERGENCE_RUNS});
     groups_step(f, 0xf0, 2);
     GROUPS_EXPECT(f, {11, 0xff, EXEC_NO_PC, DIVERGENCE_RUNS});

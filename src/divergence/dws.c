@@ -14,7 +14,7 @@
  *   machine switches groups only there, so every group that does not run is at a memory instruction. One kind of split
  *   is an exception: one side of a branch that subdivides is at the branch's target, ready or without a slot, and
  *   "those that are not being scheduled can still merge with those that are" (6.6). So this model compares pcs when a
- *   split comes to an access, and when it comes to a pc where a ready sibling is.
+ *   split reaches an access, and when it reaches a pc where a ready sibling is.
  * - The paper's splits resume at the instruction whose data they waited for, ours after it. So a split at an access
  *   merges with those that are before it. After it has asked for its data, it merges with those that have finished the
  *   access. All of them then wait for its data, unless the access subdivides them again. A split is ready if it waits
@@ -31,7 +31,7 @@
  * Where the paper is silent:
  * - ReviveSplit takes the groups in turn, starting after the one it chose last.
  * - Where a branch subdivides, the side that comes first in the program continues and the other becomes ready. The
- *   first side then passes the place where the other stands, or comes to the same access one turn after it. With
+ *   first side then passes the place where the other stands, or reaches the same access one turn after it. With
  *   first=taken the side that skips the body of an if runs ahead, and the splits meet an iteration apart.
  * - Lanes may spin on a value that others of their warp will write. After a while they let those continue, as in the
  *   model stack. Splits run side by side anyway.

@@ -181,7 +181,7 @@ static void miss_some(void *user, const struct divergence_group *group, uint32_t
 }
 
 /* Section 4.5: the pcs are compared before it is known who hits. The half that has read is ready after the access; the
- * other comes to it and misses. They are one, and all wait; or the access divides them again. */
+ * other reaches it and misses. They are one, and all wait; or the access divides them again. */
 static void a_split_at_an_access_meets_those_that_have_finished_it(void **state) {
     (void)state;
     uint32_t misses = 0xf0;
@@ -269,7 +269,7 @@ static const char laps[] = PROGRAM_HEAD PROGRAM_BEGIN
     "LOOP: add.u32 %r4, %r4, 1; sub.u32 %r5, %r5, 1; setp.ne.u32 %p1, %r5, 0; @%p1 bra LOOP;\n" PROGRAM_END;
 enum { PC_LAPS_LOOP = 10, PC_LAPS_BRANCH = 13 };
 
-/* It keeps the slot, so that a greedy scheduler goes on with it: forwards with those that do not jump over X, which
+/* It keeps the slot, so that a greedy scheduler continues with it: forwards with those that do not jump over X, which
  * meet the others at once; at the end of a loop with those that stay in it. */
 static void the_side_that_comes_first_in_the_program_continues(void **state) {
     (void)state;
@@ -368,7 +368,7 @@ static void a_split_that_runs_ahead_bypasses_the_branch(void **state) {
 
 /* --- when memory divides --- */
 
-/* Two warps; the first comes to its access. */
+/* Two warps; the first reaches its access. */
 static struct fixture *open_two_warps(const char *model) {
     struct fixture *f = splits_open(&divergence_dws, model, figure_12, 2);
     f->outcome = splits_miss_above_4;

@@ -57,7 +57,7 @@ static void the_scheduler_may_pick_the_second_context(void **state) {
     fixture_finish(f);
 }
 
-/* Without the constraint lane 1 executes D alone, and ends while the others come to it. */
+/* Without the constraint lane 1 executes D alone, and ends while the others reach it. */
 static void without_constraints_a_path_runs_ahead(void **state) {
     (void)state;
     struct fixture *f = start("interweave:sbi,constraints=off", BRANCH, 4, 0);
@@ -85,7 +85,7 @@ static void without_constraints_a_path_runs_ahead(void **state) {
                    "E: add.u32 %r1, %r0, 1; add.u32 %r1, %r0, 2;\n"                       /* 11 12 */                  \
                    "D: ret; }\n"                                                          /* 13 */
 
-/* The two contexts with the lowest pcs are hot. When A and B have come to D, which lies behind C and E, those are. */
+/* The two contexts with the lowest pcs are hot. When A and B have reached D, which lies behind C and E, those are. */
 static void the_two_lowest_contexts_are_hot(void **state) {
     (void)state;
     struct fixture *f = start("interweave:sbi", SWITCH, 4, 0);

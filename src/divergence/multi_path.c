@@ -2,7 +2,7 @@
  * efficient GPU control flow", HPCA 2014). Two tables replace the stack. The warp-split table has an entry for each
  * path: pc, mask, reconvergence pc and the number of its reconvergence entry. The reconvergence table has an entry for
  * each place where paths will meet: pc, mask, pending mask (lanes that have not come yet) and the number of the entry
- * around it. A path that comes to its reconvergence pc leaves the split table, and its lanes the pending mask. When the
+ * around it. A path that reaches its reconvergence pc leaves the split table, and its lanes the pending mask. When the
  * mask is empty, the lanes are one path again. convergence/paths.c contains the tables, convergence/groups.c the
  * groups. The SM tracks the results of each lane, so each path awaits its own.
  *

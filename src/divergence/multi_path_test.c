@@ -31,7 +31,7 @@ static void branches_that_meet_at_one_place_have_one_entry(void **state) {
     fixture_finish(f);
 }
 
-/* Lanes 0 and 1 come to a barrier of the block on their side, lanes 2 and 3 on theirs. */
+/* Lanes 0 and 1 reach a barrier of the block on their side, lanes 2 and 3 on theirs. */
 #define BARRIERS                                                                                                       \
     PROGRAM_KERNEL "mov.u32 %r0, %tid.x; setp.ge.u32 %p1, %r0, 2; @%p1 bra D;\n" /* 0 1 2 */                           \
                    "bar.sync 0; add.u32 %r1, %r0, 1; bra E;\n"                   /* 3 4 5 */                           \
@@ -94,7 +94,7 @@ static void few_slots_are_enough(void **state) {
 
 /* --- early reconvergence --- */
 
-/* Unstructured: lanes 0 and 1 go to M at once, lanes 2 and 3 after N; lanes 4 to 7 do not come to M. All meet at E. */
+/* Unstructured: lanes 0 and 1 go to M at once, lanes 2 and 3 after N; lanes 4 to 7 do not reach M. All meet at E. */
 #define UNSTRUCTURED                                                                                                   \
     PROGRAM_KERNEL "mov.u32 %r0, %tid.x; setp.lt.u32 %p1, %r0, 2; setp.lt.u32 %p2, %r0, 4; @%p1 bra M;\n" /* 0-3 */    \
                    "N: add.u32 %r1, %r0, 1; @!%p2 bra E; bra M;\n"                                        /* 4 5 6 */  \

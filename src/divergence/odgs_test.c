@@ -266,7 +266,7 @@ static void a_warp_at_a_barrier_is_recalled(void **state) {
     fixture_close(f);
 }
 
-/* Parts of rows come to the barrier in warps of mixed rows; after it the rows are whole again. */
+/* Parts of rows reach the barrier in warps of mixed rows; after it the rows are whole again. */
 static void after_a_barrier_full_rows_are_warps_again(void **state) {
     (void)state;
     struct fixture *f = odgs_open("odgs", PROGRAM_HEAD PROGRAM_BEGIN ODGS_BRANCH "bar.sync 0;\n" PROGRAM_END,

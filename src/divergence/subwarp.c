@@ -196,7 +196,7 @@ static bool stalls(void *user, struct divergence_group *group, uint64_t cycle) {
 
 static void idle(void *user, uint64_t cycle) { ask_listed(user, NULL, cycle); }
 
-/* A path has come to its barrier, or has issued a load: subwarp-yield. */
+/* A path has reached its barrier, or has issued a load: subwarp-yield. */
 static void reached(void *user, struct divergence_group *group, uint64_t cycle) {
     struct model *model = user;
     struct divergence_converging_warp *warp = (struct divergence_converging_warp *)group;

@@ -51,7 +51,7 @@ static void a_stalled_subwarp_gives_way_to_a_ready_one(void **state) {
 }
 
 /* subwarp-wakeup: both wait, so nothing runs until C has its data in cycle 6 + 20. It becomes active again. B, whose
- * data arrive 2 cycles later, stays ready until C has come to D. */
+ * data arrive 2 cycles later, stays ready until C has reached D. */
 static void the_subwarp_whose_data_arrive_first_is_next(void **state) {
     (void)state;
     uint32_t delay = 20;

@@ -7,14 +7,14 @@
  * notes of readers could be read: a small base warp size under control and memory divergence, warps ganged in the
  * scheduler otherwise, slices with a front end each, a unit that forms gangs. The names of the variants, inelastic
  * (regang=off) and elastic (regang=on), are the paper's, their details ours:
- * - A gang splits by pc: small warps that go on at the same pc stay together (divide=pc), or each is on its own then
+ * - A gang splits by pc: small warps that continue at the same pc stay together (divide=pc), or each is on its own then
  *   (divide=all).
  * - misses=on: where some small warps have the data of a load and others do not, the gang splits too.
- * - regang=on: gangs of a row that come to the same pc, and do not wait for data, are one again, in any cycle.
+ * - regang=on: gangs of a row that reach the same pc, and do not wait for data, join again, in any cycle.
  * - The group that the scheduler picks is joined by the ready groups of this scheduler whose slices are free, the
- * lowest slot first. One of them accesses memory at most. Each slice has its lanes of every unit.
+ *   lowest slot first. One of them accesses memory at most. Each slice has its lanes of every unit.
  * - A gang without a slot queues for one. One that waits for other threads gives its slot up if another queues. One
- * that spins goes to the end of the queue.
+ *   that spins goes to the end of the queue.
  * - Results are tracked for each lane (sm/boards.h). */
 #include <stdio.h>
 #include <stdlib.h>

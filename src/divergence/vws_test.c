@@ -17,7 +17,7 @@ static uint64_t shared(const struct fixture *f) { return f->sm[0].counters.share
                    "D: add.u32 %r2, %r1, 3; ret; }\n"                            /* 7 8 */
 
 /* One group for the whole row, until its small warps go to different places. Then they issue side by side. At D they
- * are one again: one gang has issued its branch, the other comes to the same pc after it. */
+ * are one again: one gang has issued its branch, the other reaches the same pc after it. */
 static void a_gang_splits_by_pc_and_gangs_again(void **state) {
     (void)state;
     struct fixture *f = start("vws", HALVES, 8, 0);
@@ -67,7 +67,7 @@ static void a_small_warp_has_a_stack_of_its_own(void **state) {
     assert_int_equal(f->sm[0].slot[0].group->notify_pc, 7);
     fixture_expect(f, 1, 3, 0xf0);
     fixture_steps(f, 0, 1);
-    fixture_expect(f, 0, 3, 0x0d); /* C has come to D */
+    fixture_expect(f, 0, 3, 0x0d); /* C has reached D */
     fixture_expect(f, 1, 4, 0xf0);
     fixture_steps(f, 0, 2);
     fixture_expect(f, 0, 5, 0x0d);
@@ -102,8 +102,8 @@ static void a_gang_splits_into_gangs_or_into_small_warps(void **state) {
 
 /* --- slices --- */
 
-/* In warp 0 small warp `zero` stays, in warp 1 small warp `one`. Of these, lane 0 of warp 0 and lane 1 of warp 1 go on
- * to the additions. */
+/* In warp 0 small warp `zero` stays, in warp 1 small warp `one`. Of these, lane 0 of warp 0 and lane 1 of warp 1
+ * continue to the additions. */
 #define STAY(zero, one)                                                                                                \
     PROGRAM_KERNEL "mov.u32 %r0, %tid.x; shr.u32 %r1, %r0, 3; shr.u32 %r2, %r0, 2; and.b32 %r2, %r2, 1;\n" /* 0-3 */   \
                    "setp.eq.u32 %p1, %r1, 0; selp.u32 %r3, " zero ", " one                                             \

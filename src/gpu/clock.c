@@ -49,7 +49,7 @@ static void run_memory(struct gpu_run *run, uint32_t i, uint64_t end) {
 }
 
 /* Ticks an SM in the cycles in which it is alone, ahead of the others, until it has had `most` ticks in this round.
- * Returns whether it could go on. */
+ * Returns whether it could continue. */
 static bool run_ahead(struct gpu_run *run, uint32_t i, uint32_t most) {
     struct gpu_unit *unit = &run->timed->unit[i];
     unit->clock.most_ticks = most;
@@ -289,7 +289,7 @@ static bool run_round(struct gpu_round *round) {
     struct gpu_timed *timed = run->timed;
     if (!gpu_may_reach(run, round->next))
         return false;
-    if (round->next > run->last_ahead) { /* all SMs have come to last_ahead, and no further */
+    if (round->next > run->last_ahead) { /* all SMs have reached last_ahead, and no further */
         timed->cycle = round->next;
         if (!gpu_may_go_on(run))
             return false;

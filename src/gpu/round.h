@@ -111,7 +111,7 @@ static inline void gpu_stop_sm(struct gpu_unit *unit, enum gpu_stop why, uint64_
     unit->stop_cycle = cycle;
 }
 
-/* turns.c: blocks of the SM have ended in this cycle. Returns whether it may go on without a turn. */
+/* turns.c: blocks of the SM have ended in this cycle. Returns whether it may continue without a turn. */
 bool gpu_replaces(struct gpu_run *run, struct gpu_unit *unit, uint64_t cycle);
 
 /* Runs an SM from the cycle for which it asked, up to the one before `end`. Returns false if it stops. */
@@ -168,7 +168,7 @@ void gpu_merge_notes(struct gpu_round *round);
 /* turns.c */
 /* Before a round: decides what SMs do when blocks end. */
 void gpu_choose_replacing(struct gpu_run *run);
-/* Serves the stopped SMs, each in its turn. They then go on to the end of the quantum. Returns false at a fault. */
+/* Serves the stopped SMs, each in its turn. They then continue to the end of the quantum. Returns false at a fault. */
 bool gpu_take_turns(struct gpu_round *round);
 /* Returns whether all blocks have ended and no atomic waits in an SM. */
 bool gpu_is_over(const struct gpu_run *run);

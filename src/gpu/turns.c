@@ -6,7 +6,7 @@
  *   finished the quantum or stopped, the stopped SMs continue one at a time, the earliest first. Earlier stores are
  *   written before each turn.
  * - Blocks that end. The SM has stopped, and receives new blocks when its turn comes. If the new blocks execute nothing
- *   before the end of the quantum (launch.turn_cycles), or there are none, only their order matters: the SM goes on,
+ *   before the end of the quantum (launch.turn_cycles), or there are none, only their order matters: the SM continues,
  * and they get their numbers here.
  * - Stores. They are written to memory at the end, in order where the stores of several SMs overlap.
  * - The end of the launch. It ends when all blocks have ended and their atomics have left the SMs. SMs without blocks
@@ -232,11 +232,11 @@ static void run_idle(struct gpu_round *round) {
 
 /* --- waves --- */
 
-/* A wave: an SM takes its turn, and then it and others that have had theirs in this round go on. Each runs on its usual
- * host thread, so that its state, and the registers of blocks that start, need not travel between processors. */
+/* A wave: an SM takes its turn, and then it and others that have had theirs in this round continue. Each runs on its
+ * usual host thread, so that its state, and the registers of blocks that start, need not travel between processors. */
 struct wave {
     struct gpu_round *round;
-    uint64_t *going; /* the SMs that go on, with the one whose turn it is */
+    uint64_t *going; /* the SMs that continue, with the one whose turn it is */
     uint64_t end;    /* they run up to the cycle before */
     uint32_t sm;     /* whose turn it is; UINT32_MAX: none */
     bool has_no_fault;
@@ -279,7 +279,7 @@ static bool is_at_home(const struct gpu_round *round, const uint64_t *set) {
     return true;
 }
 
-/* Runs a wave. Afterwards `going` has the SMs that have not come to the end of the quantum and have not stopped. */
+/* Runs a wave. Afterwards `going` has the SMs that have not reached the end of the quantum and have not stopped. */
 static bool run_wave(struct gpu_round *round, uint64_t *going, uint32_t sm, uint64_t end) {
     struct wave wave = {round, going, end, sm, true};
     if (sm != UINT32_MAX) {

@@ -39,7 +39,7 @@ struct program_live {
     unsigned port;
     char address[40];
     const char *title, *file;
-    _Atomic(const char *) final_page; /* NULL: the run goes on */
+    _Atomic(const char *) final_page; /* NULL: the run continues */
     struct program_run_folder folder;
     pthread_t thread;
     struct client client[MOST_CLIENTS];

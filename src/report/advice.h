@@ -1,4 +1,4 @@
-/* The limit of a timed run: how near each unit came to its peak, and a sentence that names the limiter with its
+/* The limit of a timed run: how close each unit came to its peak, and a sentence that names the limiter with its
  * evidence. units.def lists the units, advice.def the rules. */
 #pragma once
 

@@ -38,7 +38,7 @@ static void under_saturation_only_the_owner_accesses_memory(void **state) {
     bench_end(&bench);
 }
 
-/* Its short waits do not count: it will go on by itself. */
+/* Its short waits do not count: it will continue by itself. */
 static void the_owner_gives_up_when_it_needs_its_data(void **state) {
     (void)state;
     struct bench bench;

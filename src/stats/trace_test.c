@@ -96,7 +96,7 @@ static bool is_of_process_2(void *user, const struct stats_event *event) {
     return event->process == 2;
 }
 
-/* Thinning keeps the names and both ends of spans, and the file goes on. */
+/* Thinning keeps the names and both ends of spans, and the file continues. */
 static void a_thinned_file_has_only_the_events_to_keep(void **state) {
     (void)state;
     enum { MOST = 20000 };

@@ -269,7 +269,8 @@ static void only_what_is_missing_here_makes_a_success_an_error(void **state) {
     outcome_free(&outcome);
 }
 
-/* A GPU's driver refuses wrong PTX too, so a program that sees this may go on. It cannot know what is missing here. */
+/* A GPU's driver refuses wrong PTX too, so a program that sees this may continue. It cannot know what is missing here.
+ */
 static void a_program_that_checks_wrong_ptx_decides_about_its_status(void **state) {
     (void)state;
     struct outcome outcome = heddle("run %s/wrong_ptx checked --functional", programs());

@@ -54,7 +54,7 @@ static char failure[256];
 
 /* --- the side of the code under test --- */
 
-/* Back to the explorer, which comes here again when it wants this thread to go on. */
+/* Back to the explorer, which comes here again when it wants this thread to continue. */
 static __attribute__((noinline)) void leave(void) {
     struct thread *self = &world.thread[current];
 #if defined(__x86_64__)

@@ -34,7 +34,7 @@ static void values_of_both_widths_are_written(void **state) {
     assert_cuda(cuMemFree(memory));
 }
 
-/* Returns whether a stream that waits for this goes on. */
+/* Returns whether a stream that waits for this continues. */
 static bool goes_on(CUdeviceptr memory, uint32_t found, uint32_t value, unsigned condition) {
     char text[256];
     struct capture capture = capture_stderr();

@@ -5,13 +5,13 @@
  * lane by lane, the lowest rows first, into as few warps as possible.
  *
  * Warps meet at branches that may diverge, calls, returns, and the reconvergence pc of the entry. All warps of an entry
- * come to the same meeting places in the same order. They do not meet at jumps, nor at branches that the analysis calls
+ * reach the same meeting places in the same order. They do not meet at jumps, nor at branches that the analysis calls
  * uniform (ptx/analysis/uniformity.c): there the whole block goes the same way, no matter when each warp arrives. Loads
  * do not count as uniform, so no other warp can change the outcome in between. With meets_if_uniform warps meet at
  * uniform branches too: in Narasiman 2014, 5.2, the warps of a block synchronise "at every branch instruction".
  *
  * Threads that leave the block for the pool (odgs) are removed from its stack like those that end. They leave only when
- * no thread of the block can still come to a barrier or a warp-wide instruction, so no thread ever waits for them.
+ * no thread of the block can still reach a barrier or a warp-wide instruction, so no thread ever waits for them.
  * After the first departure there is no original arrangement to restore, and the block keeps only as many slots as its
  * threads fill.
  *
@@ -177,7 +177,7 @@ static void settle(const struct divergence_compact *compact, struct divergence_c
         give_way(compact, block, self, cycle);
 }
 
-/* The warp has come to the place where all meet: the instruction at pc, with a true guard in the lanes `taken`, or the
+/* The warp has reached the place where all meet: the instruction at pc, with a true guard in the lanes `taken`, or the
  * end of the entry's path. */
 static void come(struct divergence_compact_block *block, struct divergence_compact_warp *warp, uint32_t pc,
                  uint32_t taken, bool is_at_join) {

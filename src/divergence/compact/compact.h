@@ -11,7 +11,7 @@ struct divergence_compact {
     struct divergence_setup setup;
     uint32_t branch_cycles; /* until the outcome of a branch is known */
     bool meets_if_uniform;  /* warps meet at uniform branches too */
-    /* Departures (odgs). Threads may leave when new warps are formed and no thread of the block can still come to a pc
+    /* Departures (odgs). Threads may leave when new warps are formed and no thread of the block can still reach a pc
      * where may_leave[pc] is 0. Then lanes are free, and the threads that do not fill a warp leave the block's stack
      * for good. NULL: no thread leaves. */
     const uint8_t *may_leave;

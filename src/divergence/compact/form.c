@@ -81,7 +81,7 @@ void divergence_compact_keep_slots(struct divergence_compact *compact, struct di
     block->n_kept = n_kept;
 }
 
-/* Returns whether threads may leave: no thread of the block can still come to a pc where may_leave[pc] is 0. */
+/* Returns whether threads may leave: no thread of the block can still reach a pc where may_leave[pc] is 0. */
 static bool may_depart(const struct divergence_compact *compact, const struct divergence_compact_block *block) {
     if (!compact->may_leave)
         return false;

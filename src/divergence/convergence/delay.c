@@ -36,7 +36,7 @@ static bool block_writes(const struct ptx_analysis *analysis, uint32_t block) {
     return false;
 }
 
-/* Returns whether a thread that starts at a block comes to a write before it comes to the header. */
+/* Returns whether a thread that starts at a block reaches a write before it reaches the header. */
 static bool reaches_write(struct delay *delay, uint32_t start, uint32_t header) {
     const struct ptx_analysis *analysis = delay->analysis;
     uint32_t n = 0;

@@ -7,7 +7,7 @@
  * instructions in its slot goes to the end of the queue. So each path that can run is picked again and again.
  *
  * Progress: paths.h proves that a warp never waits for itself. A path that spins (parts/spin.h) lets the lanes that
- * wait for it at its nearest barrier go on. */
+ * wait for it at its nearest barrier continue. */
 #pragma once
 
 #include "divergence/convergence/execute.h"

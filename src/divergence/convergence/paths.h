@@ -90,7 +90,7 @@ void divergence_postdominators_free(struct exec_regions *regions);
 
 /* The functions below change the running path, the last one. Its pc need not be up to date before the call. */
 
-/* The path has come to pc without a branch. */
+/* The path has reached pc without a branch. */
 void divergence_paths_reach(struct divergence_paths *paths, uint32_t pc);
 /* All lanes of the path go from the control instruction at `from` to pc. */
 void divergence_paths_go(struct divergence_paths *paths, uint32_t from, uint32_t pc);

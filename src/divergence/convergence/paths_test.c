@@ -126,7 +126,7 @@ static void lanes_that_end_are_not_waited_for(void **state) {
     branch(&w, 2, 0b00000111, 6);
     divergence_paths_reach(&w.paths, 10);
     w.row.live = 0b00001111;
-    divergence_paths_end(&w.paths, 3, 0b11110000); /* lane 3 goes on */
+    divergence_paths_end(&w.paths, 3, 0b11110000); /* lane 3 continues */
     assert_int_equal(w.paths.n_paths, 1);
     expect_path(&w, 0, 4, 0b00001000);
     w.row.live = 0b00000111;
@@ -233,7 +233,8 @@ static void a_return_leaves_the_barriers_of_the_function(void **state) {
 
 /* --- progress --- */
 
-/* Lanes 0 to 2 have arrived at 10. The others wait for the block. Nothing can run, so the lanes at 10 go on alone. */
+/* Lanes 0 to 2 have arrived at 10. The others wait for the block. Nothing can run, so the lanes at 10 continue alone.
+ */
 static void lanes_go_on_if_those_they_wait_for_are_blocked(void **state) {
     (void)state;
     struct warp w;
@@ -262,7 +263,7 @@ static void a_path_that_yields_lets_another_run(void **state) {
     expect_path(&w, 1, 3, 0b11111000);
     divergence_paths_reach(&w.paths, 10);
     expect_path(&w, 0, 6, 0b00000111);
-    assert_true(divergence_paths_yield(&w.paths)); /* no other path: those at the barrier go on without it */
+    assert_true(divergence_paths_yield(&w.paths)); /* no other path: those at the barrier continue without it */
     assert_int_equal(w.paths.n_paths, 2);
     expect_path(&w, 1, 10, 0b11111000);
     assert_int_equal(n_barriers(&w), 1);
@@ -278,7 +279,7 @@ static void only_lanes_that_wait_are_released(void **state) {
     struct warp w;
     start(&w, 2, 10);
     branch(&w, 2, 0b00000111, 6);
-    divergence_paths_wait(&w.paths, 8, 0b00000101); /* lane 1 goes on */
+    divergence_paths_wait(&w.paths, 8, 0b00000101); /* lane 1 continues */
     expect_path(&w, 2, 9, 0b00000010);
     expect_path(&w, 1, 9, 0b00000101);
     divergence_paths_release(&w.paths, 0b00000011, 9); /* lane 1 did not wait */

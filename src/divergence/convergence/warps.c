@@ -71,7 +71,7 @@ void divergence_converging_admit(void *user, struct divergence_block *place, uin
 
 void divergence_converging_added(struct divergence_converging *model, struct divergence_converging_warp *warp,
                                  uint64_t cycle) {
-    if (warp->group.status == DIVERGENCE_RUNS) { /* the running path goes on, and the others run later */
+    if (warp->group.status == DIVERGENCE_RUNS) { /* the running path continues, and the others run later */
         divergence_paths_continue(&warp->paths, warp->group.mask);
         return;
     }

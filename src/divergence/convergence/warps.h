@@ -22,7 +22,7 @@ struct divergence_converging_block {
 struct divergence_converging {
     struct divergence_setup setup;
     const struct exec_regions *regions; /* (aware) where paths meet; NULL: where the program's regions say */
-    /* (aware) The running path has executed the control instruction at pc, with this outcome, or has come to its
+    /* (aware) The running path has executed the control instruction at pc, with this outcome, or has reached its
      * barrier (outcome NULL). Decides which path runs next: the last one that can. n_new paths at the end are new.
      * NULL: a path that awaits others, or spins, yields. */
     void (*next_turn)(struct divergence_converging *model, struct divergence_converging_warp *warp, uint32_t pc,

@@ -1,12 +1,12 @@
 /* Warps without a stack, whose lanes have a pc each: the code that multi-pc and interweave have in common. A context is
  * the lanes of a warp at one pc. The contexts with the lowest pcs are hot: each is a group in a slot. The others are
- * cold: they wait until the hot ones have passed them or come to their pc. Contexts with equal pcs are one, so paths
+ * cold: they wait until the hot ones have passed them or reach their pc. Contexts with equal pcs are one, so paths
  * meet at the first instruction they have in common (the thread frontier, Diamos 2011).
  *
  * Lanes that wait at a barrier, or at a warp-wide instruction for other lanes, are in no context.
  *
  * Progress: the context with the lowest pc, the primary, is always hot and waits for no other lanes of its warp. With
- * `turns`, a primary that spins ranks behind all others until each of them has spun too, has come to its pc, waits or
+ * `turns`, a primary that spins ranks behind all others until each of them has spun too, has reached its pc, waits or
  * has ended, so lanes that it waits for run. */
 #pragma once
 

@@ -93,7 +93,7 @@ static void a_context_waits_where_it_meets_the_primary(void **state) {
     (void)state;
     rules.n_hot = 2, rules.turns = false, rules.constrains = true;
     struct fixture *f = start(WAYS, 4, 0);
-    fixture_steps(f, 0, 5); /* lane 0 comes to E */
+    fixture_steps(f, 0, 5); /* lane 0 reaches E */
     fixture_expect(f, 1, 5, 0b0010);
     fixture_expect(f, 0, 7, 0b0100);
     fixture_steps(f, 0, 2);
@@ -115,7 +115,7 @@ static void a_second_group_needs_a_spare_slot(void **state) {
     fixture_steps(f, 0, 3);
     fixture_expect(f, 2, 5, 0b0010);
     fixture_steps(f, 1, 3);
-    fixture_expect_until(f, 1, 3, 0b0001, 5); /* alone: until it comes to the next context */
+    fixture_expect_until(f, 1, 3, 0b0001, 5); /* alone: until it reaches the next context */
     while (f->sm[0].slot[0].group)
         fixture_steps(f, f->sm[0].slot[0].group->status == DIVERGENCE_RUNS ? 0 : 2, 1);
     assert_null(f->sm[0].slot[2].group);

@@ -171,7 +171,7 @@ void divergence_gangs_show(const struct divergence_gangs *gangs, const struct di
     for (uint32_t g = 0; g < gangs->n_slices; g++)
         is_alone &= &row->gang[g] == gang || !row->gang[g].slices;
     if (gangs->rejoin && !is_alone)
-        group->notify_pc = group->pc + 1; /* another gang may come to the same pc */
+        group->notify_pc = group->pc + 1; /* another gang may reach the same pc */
 }
 
 /* Splits the gang by the next step of its small warps. Those that the gang keeps come first in its order. */

@@ -41,7 +41,7 @@ enum { DIVERGENCE_GANGS_MOST_BLOCKS = CONFIG_MAX_WARPS };
 struct divergence_gangs {
     struct divergence_setup setup;
     uint32_t width, n_slices; /* threads of a small warp, small warps of a row */
-    bool rejoin;              /* gangs of a row that come to the same pc are one again */
+    bool rejoin;              /* gangs of a row that reach the same pc are one again */
     bool split_completely;    /* a gang that splits does so into its small warps, not by pc */
     struct divergence_gang_block *block[DIVERGENCE_GANGS_MOST_BLOCKS];
     uint32_t n_blocks;

@@ -112,7 +112,7 @@ void divergence_odgs_add_row(struct divergence_odgs_chip *chip, struct exec_row 
 /* Executes the control instruction at pc: divergence_ops.control for warps of the pool. */
 void divergence_odgs_execute(struct divergence_odgs_sm *model, struct divergence_odgs_warp *warp, uint32_t pc,
                              uint32_t mask, uint64_t cycle);
-/* The running path has come to its post-dominator. */
+/* The running path has reached its post-dominator. */
 void divergence_odgs_end_path(struct divergence_odgs_warp *warp);
 
 /* --- slots.c: which warp takes a slot, and which leaves one --- */

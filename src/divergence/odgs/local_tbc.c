@@ -1,6 +1,6 @@
 /* odgs with local=tbc: the full rows of a block run on one SM under thread block compaction (compact.h). When a path is
  * compacted, the threads that do not fill a warp leave for the pool. They do not return to the block's stack: from then
- * on they are threads of plain odgs. They leave only where no thread of the block can still come to a barrier or a
+ * on they are threads of plain odgs. They leave only where no thread of the block can still reach a barrier or a
  * warp-wide instruction. Until then the block runs as under tbc. A block keeps as many slots as its threads may need,
  * and the pool uses the others. Ours: Malits 2012, section 3.8, only names the variant. */
 #include "base/memory.h"

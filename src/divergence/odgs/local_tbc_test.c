@@ -25,7 +25,7 @@ static void next_cycle(struct fixture *f) {
     fixture_catch_up(f);
 }
 
-/* All warps come to the first branch, diverge, and the first path's warps have been formed. */
+/* All warps reach the first branch, diverge, and the first path's warps have been formed. */
 static void diverge_together(struct fixture *f) {
     for (uint32_t s = 0; s < 3; s++) {
         odgs_step_to(f, 0, s, fixture_pc_of(f, PTX_OP_BRA, 0));
@@ -88,7 +88,7 @@ static void what_compaction_leaves_incomplete_goes_to_the_pool(void **state) {
     fixture_close(f);
 }
 
-/* A barrier after the branch: the block is as under tbc, and comes to it with all its threads. */
+/* A barrier after the branch: the block is as under tbc, and reaches it with all its threads. */
 static void threads_stay_while_the_block_may_come_to_a_barrier(void **state) {
     (void)state;
     static const char *const text[] = {

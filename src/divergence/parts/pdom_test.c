@@ -72,7 +72,7 @@ static void a_divergent_loop_does_not_grow_the_stack(void **state) {
     divergence_stack_free(&stack);
 }
 
-/* Two lanes return from inside a branch of the callee, the others later; then the caller goes on with all. */
+/* Two lanes return from inside a branch of the callee, the others later; then the caller continues with all. */
 static void returns_leave_the_call_and_nothing_else(void **state) {
     (void)state;
     struct divergence_stack stack = {0};
@@ -103,7 +103,8 @@ static void exits_leave_every_entry(void **state) {
     divergence_stack_free(&stack);
 }
 
-/* A path whose lanes end one after the other empties itself and the join inside it; lanes at the outer join go on. */
+/* A path whose lanes end one after the other empties itself and the join inside it; lanes at the outer join continue.
+ */
 static void ends_empty_every_entry_down_to_the_join_that_still_has_lanes(void **state) {
     (void)state;
     struct divergence_stack stack = {0};
@@ -240,7 +241,7 @@ static void a_call_gives_way_and_a_return_leaves_its_own_call(void **state) {
     divergence_stack_free(&stack);
 }
 
-/* Lanes 0 and 1 spin in a function that they called from B: lanes 2 and 3 wait at D and can go on. */
+/* Lanes 0 and 1 spin in a function that they called from B: lanes 2 and 3 wait at D and can continue. */
 static void lanes_that_wait_for_a_spinning_callee_can_go_on(void **state) {
     (void)state;
     struct divergence_stack stack = {0};
@@ -255,7 +256,8 @@ static void lanes_that_wait_for_a_spinning_callee_can_go_on(void **state) {
     divergence_stack_free(&stack);
 }
 
-/* Lanes 2 and 3 spin at B on a value that lanes 0 and 1 write after D: those go on, and the spinning ones run later. */
+/* Lanes 2 and 3 spin at B on a value that lanes 0 and 1 write after D: those continue, and the spinning ones run later.
+ */
 static void lanes_that_wait_for_a_spinning_path_can_go_on(void **state) {
     (void)state;
     struct divergence_stack stack = {0};

@@ -67,7 +67,7 @@ struct divergence_outcome divergence_resolve_threads(struct exec_context *cx, ui
 
 /* Lanes of a row pass a warp-wide instruction: tells the checks of memory (exec/check) about a bar.warp.sync. */
 void divergence_pass_row_sync(struct exec_row *row, const struct exec_insn *insn, uint32_t mask);
-/* Returns whether other lanes of its row must come to the instruction too: warp-wide instructions, bar.warp.sync. */
+/* Returns whether other lanes of its row must reach the instruction too: warp-wide instructions, bar.warp.sync. */
 bool divergence_is_row_sync(const struct exec_insn *insn);
 /* Returns the lanes in `among` (not 0) whose threads live in the same row as the first one, and in *home their lanes in
  * that row. */

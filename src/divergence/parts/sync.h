@@ -16,7 +16,7 @@ struct divergence_sync *divergence_sync_new(uint32_t n_rows);
 void divergence_sync_free(struct divergence_sync *sync);
 void divergence_sync_start(struct divergence_sync *sync); /* a new block: no thread waits */
 
-/* Lanes of a row (guard true, mask not 0) come to the barrier or warp-wide instruction at pc. If they complete it, the
+/* Lanes of a row (guard true, mask not 0) reach the barrier or warp-wide instruction at pc. If they complete it, the
  * instruction takes effect, and all lanes that waited are in released[]. Lanes that need not wait (bar.arrive) are in
  * released[] at once. Returns whether lanes were released, in any row. Faults are left in cx->fault. */
 bool divergence_sync_arrive(struct divergence_sync *sync, struct exec_context *cx, struct exec_row *row, uint32_t pc,

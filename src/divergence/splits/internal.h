@@ -123,7 +123,7 @@ void divergence_splits_after_exit(struct divergence_splits_hook *hook, struct di
 
 /* --- split_sync.c: barriers and warp-wide instructions --- */
 
-/* The threads in `taken` have come to the barrier or warp-wide instruction at pc. */
+/* The threads in `taken` have reached the barrier or warp-wide instruction at pc. */
 void divergence_split_synchronise(struct divergence_splits_hook *hook, struct divergence_split *split,
                                   const uint32_t *taken);
 /* The threads in split->part arrive there. If its warp is subdivided, nothing of the split is in flight. */

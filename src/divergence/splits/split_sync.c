@@ -3,7 +3,7 @@
  * Every split arrives separately (sync.h counts threads). Splits of one subdivision that waited at the same instruction
  * become one split afterwards. A split that is alone on its stack lets a sibling path run while it waits at a barrier,
  * as the model stack does. When all splits of a path wait, they become paths of the stack again, with those of their
- * children, and let the other paths run. Otherwise the other paths would never come to the barrier. */
+ * children, and let the other paths run. Otherwise the other paths would never reach the barrier. */
 #include "divergence/parts/threads.h"
 #include "divergence/splits/internal.h"
 

@@ -95,7 +95,7 @@ static void splits_that_wait_at_the_same_instruction_are_one_path(void **state) 
     finish(f, (const uint32_t[]){1001, 1001, 1001, 1001, 1100, 1100, 1110, 1110});
 }
 
-/* Threads 0 to 5 come to a vote, 4 and 5 while their path is subdivided; the others have left it. */
+/* Threads 0 to 5 reach a vote, 4 and 5 while their path is subdivided; the others have left it. */
 static void who_waits_at_the_end_of_the_path_stays_there(void **state) {
     (void)state;
     static const char text[] = PROGRAM_HEAD PUSH_PATHS "A: setp.ne.u32 %p3, %r0, 1; mov.u32 %r4, 0; bra W;\n"

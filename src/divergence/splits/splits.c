@@ -31,7 +31,7 @@
  *              no sibling can continue, other paths wait   becomes a waiting entry of the stack         runs the rest
  *   AT_ENTRY   a barrier that an entry waits at completes  the entry runs                               runs the rest
  *   BEHIND     its data are there                          drains                                       ASKS
- *   HELD       a sibling comes to its pc                   is merged into it                            -
+ *   HELD       a sibling reaches its pc                    is merged into it                            -
  *              no sibling can continue                     merges with those held at its pc             RUNS
  *
  * "Runs the rest": one split continues with the top of the stack (RUNS) or, if every path on it waits at barriers,
@@ -354,7 +354,7 @@ static void end_warp(struct divergence_splits_hook *hook, struct divergence_spli
 static void return_to_parent(struct divergence_splits_hook *hook, struct divergence_split *split) {
     struct divergence_subdivision *child = split->subdivision;
     uint32_t n_rows = child->warp->n_rows;
-    /* The entry that was popped last still has the threads that came to its end. */
+    /* The entry that was popped last still has the threads that reached its end. */
     divergence_split_copy(split->mask, divergence_stack_at(&child->stack, 0)->mask, n_rows);
     divergence_split_move(split, child->parent);
     divergence_subdivision_drop(hook->splits, child);

@@ -42,7 +42,7 @@ enum divergence_split_phase {
     DIVERGENCE_SPLIT_AT_JOIN,  /* at the post-dominator on top of the stack */
     DIVERGENCE_SPLIT_AT_STOP,  /* where all splits must be one again */
     DIVERGENCE_SPLIT_BEHIND,   /* (slip) for its data, in its slot */
-    DIVERGENCE_SPLIT_HELD,     /* (slip) has its data, and waits until the others come to its pc or cannot continue */
+    DIVERGENCE_SPLIT_HELD,     /* (slip) has its data, and waits until the others reach its pc or cannot continue */
 };
 
 struct divergence_split {
@@ -88,7 +88,7 @@ struct divergence_warp {
 enum divergence_splits_step_kind {
     DIVERGENCE_STEP_RUN,          /* split: continues at its pc, unless it has to do or wait for something there */
     DIVERGENCE_STEP_PASS_STOP,    /* split: the same, and it need not stop there */
-    DIVERGENCE_STEP_END_PATH,     /* subdivision: the threads of a split have come to the path's end or are gone */
+    DIVERGENCE_STEP_END_PATH,     /* subdivision: the threads of a split have reached the path's end or are gone */
     DIVERGENCE_STEP_RUN_STACK,    /* split: the only one of its subdivision, continues with the top of the stack */
     DIVERGENCE_STEP_LOOK_AFTER,   /* subdivision: a split has stopped running: can any other continue? */
     DIVERGENCE_STEP_WAIT_AT_SYNC, /* split: waits, unless it has been freed meanwhile */
@@ -194,7 +194,7 @@ void divergence_splits_take_in_finished(struct divergence_splits_hook *hook, str
 /* (slip) Calls splits->drained() when nothing of the split, whose hook runs, is in flight. */
 void divergence_splits_ask(struct divergence_splits_hook *hook, struct divergence_split *split);
 /* (slip) The split, whose hook runs, has nothing in flight. It waits without a slot until its subdivision's other
- * splits come to its pc or cannot continue. */
+ * splits reach its pc or cannot continue. */
 void divergence_splits_hold(struct divergence_splits_hook *hook, struct divergence_split *split);
 /* (slip) Merges the held split into `split`, at the same pc. */
 void divergence_splits_take_in(struct divergence_splits_hook *hook, struct divergence_split *split,

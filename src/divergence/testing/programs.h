@@ -146,7 +146,7 @@ static inline uint32_t program_calls(uint32_t thread, uint32_t block, uint32_t n
 
 /* --- threads that wait for each other --- */
 
-/* Three times: come to the barrier after a loop of one's own length, then read what a neighbour wrote. */
+/* Three times: reach the barrier after a loop of one's own length, then read what a neighbour wrote. */
 #define PROGRAM_BARRIERS                                                                                               \
     PROGRAM_HEAD                                                                                                       \
     ".shared .align 4 .b8 area[4096];\n" PROGRAM_BEGIN                                                                 \

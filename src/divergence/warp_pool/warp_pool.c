@@ -337,7 +337,7 @@ static void after_exit(struct divergence_warp_pool *pool, struct divergence_bloc
         end_block(pool, block);
 }
 
-/* Threads in these lanes of the warp come to the barrier or warp-wide instruction at pc. */
+/* Threads in these lanes of the warp reach the barrier or warp-wide instruction at pc. */
 static void arrive(struct divergence_warp_pool *pool, const struct divergence_dynamic_warp *warp, uint32_t pc,
                    uint32_t mask, uint64_t cycle) {
     for (uint32_t left = mask, same, home; left && !pool->setup.cx->fault.kind; left &= ~same) {

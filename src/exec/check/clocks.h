@@ -54,7 +54,7 @@ static inline uint32_t exec_clocks_bulk(const struct exec_clocks *clocks) { retu
 /* Returns whether the access with this id and stamp comes before the next access of the thread. */
 bool exec_clocks_knows(const struct exec_clocks *clocks, uint32_t thread, uint32_t id, uint32_t stamp);
 
-/* Lanes of a row come to a meeting. If they wait, exec_clocks_end() orders the accesses of
+/* Lanes of a row reach a meeting. If they wait, exec_clocks_end() orders the accesses of
  * all others before theirs. */
 void exec_clocks_come(struct exec_clocks *clocks, struct exec_meeting *meeting, uint32_t row, uint32_t mask,
                       bool waits);

@@ -10,7 +10,7 @@
  * - Outside loops, meeting points are the reconvergence points (reconvergence.c). They are also used everywhere in
  *   functions with so many loops and blocks that the search would take long.
  *
- * A loop awaits other threads if a value that another thread may write decides whether it goes on: a result of an
+ * A loop awaits other threads if a value that another thread may write decides whether it continues: a result of an
  * atomic, of a load that is volatile, relaxed or acquire, or of a test of an mbarrier. A compiler puts YIELD into such
  * loops. */
 #include "ptx/analysis/passes.h"
