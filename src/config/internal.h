@@ -5,7 +5,7 @@
 #include "config/config.h"
 
 /* Stores the text in the option's field. On a mistake it returns false, and one line in `error` names the key, the
- * value and what is allowed. */
+ * value and the allowed values. */
 bool config_store(struct config_machine *machine, const struct config_option *option, const char *text, char *error,
                   size_t error_bytes);
 /* Writes one line about an unknown key, with the nearest one. Always returns false. */

@@ -95,7 +95,7 @@ struct divergence_access {
     uint32_t hit, missing; /* lanes of the bundle: hit have their data at `ready`, missing still wait */
     uint64_t ready;
     bool is_awaited;   /* the group waits for it: a load, and on machines without a scoreboard a store too */
-    uint32_t n_others; /* accesses of the group in flight besides this one */
+    uint32_t n_others; /* other accesses of the group in flight */
 };
 
 /* Functions of the SM for models that split a group by the hits and misses of an access (dws, slip). */

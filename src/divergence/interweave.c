@@ -2,7 +2,7 @@
  * and a secondary one, on disjoint lanes.
  * - Branch interweaving (SBI): the secondary instruction belongs to another path of the same warp.
  * - Warp interweaving (SWI): it belongs to another warp. Lanes are shuffled differently in each warp, so that warps
- * that diverge in the same lanes fit together.
+ *   that diverge in the same lanes fit together.
  *
  * Source: Brunie, Collange and Diamos, "Simultaneous Branch and Warp Interweaving for Sustained GPU Performance", ISCA
  * 2012 (HAL ensl-00649650). Only its abstract could be read: two instructions on disjoint lanes of one row of units,
@@ -11,12 +11,13 @@
  * - Warps have no stack. Their contexts are sorted by pc (the thread frontier; frontier/). The two lowest are hot, the
  *   others cold.
  * - Reconvergence constraint: at the place R where the paths of a branch at D meet, a context waits while the primary
- * is between D and R. Of several branches that meet at R, D is the first.
+ *   is between D and R. Of several branches that meet at R, D is the first.
  * - The shuffles: identity, mirror-odd, mirror-half, xor, xor-rev.
  *
  * Ours:
- * - The scheduler picks the primary instruction, of any group. Of the groups that it could pick besides, the other path
- *   of that warp is the secondary; otherwise the group with most lanes that fits, the lowest slot first.
+ * - The scheduler picks the primary instruction, of any group. The secondary is the other path of that warp, if it is
+ *   among the groups that the scheduler could pick. Otherwise it is the group with most lanes that fits, and of equal
+ *   ones that in the lowest slot.
  * - One of the two instructions at most accesses memory. Two that need the same unit share it for one pass.
  * - Results are tracked for each lane (sm/boards.h), so contexts part and meet without waiting for their results.
  * - The paper's warps have 64 threads. Here a row is a warp of the machine, of up to 32.

@@ -42,7 +42,7 @@ struct mixed_warp {
 struct model {
     struct divergence_warp_pool pool;
     bool has_scoreboards;  /* one for each lane: threads continue by themselves */
-    bool pays;             /* what regrouping_pays() returned last, */
+    bool pays;             /* the last result of regrouping_pays(), */
     bool may_have_changed; /* unless threads have come, gone or waited since */
 };
 

@@ -213,7 +213,7 @@ static void complete(void *model, struct divergence_group *group, uint32_t tag, 
     divergence_splits_leave(&hook);
 }
 
-/* --- what it costs --- */
+/* --- cost --- */
 
 enum { SLIP_BITS = 8 }; /* ours: the papers set no upper bound */
 

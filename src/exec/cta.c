@@ -29,7 +29,7 @@ static void broadcast(uint32_t *lanes, uint32_t value) {
         lanes[i] = value;
 }
 
-/* Sets what all blocks of the grid that use this row have in common. */
+/* Sets the fields that are the same for all blocks of the grid that use this row. */
 static void place_row(struct exec_cta *cta, uint32_t index) {
     const struct exec_grid *grid = cta->block.grid;
     const struct exec_program *program = grid->program;

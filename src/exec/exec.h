@@ -455,9 +455,9 @@ struct exec_async {
     uint32_t first_row[EXEC_LANES], n_rows[EXEC_LANES];
 };
 
-/* Without cycles, a loop that waits for the clock would execute as many instructions as it should wait cycles. If one
- * instruction reads the clock again and again, with few instructions in between, the clock advances faster and faster,
- * by up to `max_step` a reading. max_step is 0 where time is exact. */
+/* Without cycles, a loop that waits for the clock would execute one instruction for each cycle that it should wait. If
+ * one instruction reads the clock again and again, with few instructions in between, the clock advances faster and
+ * faster, by up to `max_step` a reading. max_step is 0 where time is exact. */
 struct exec_spin {
     const struct exec_insn *reader; /* the last instruction that read the clock */
     uint64_t read_at, step, max_step;

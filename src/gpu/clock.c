@@ -17,11 +17,11 @@
  *
  * An SM with no access in flight may run past the end of the quantum (sm_is_alone): its registers and slots then stay
  * in the host's caches. No simulated component can observe the difference, so how far it comes may depend on the host.
- * On one thread it comes as far as it may. On several threads the others would wait for it, so it runs ahead only until
+ * On one thread it goes as far as it may. On several threads the others would wait for it, so it runs ahead only until
  * it has had as many ticks in the round as a quantum has cycles, or more if most SMs run ahead. Diagnoses must not
- * depend on it either. No SM runs beyond last_ahead, the end of a quantum. When the next round begins beyond it, all
- * SMs have come there, and none has come further: only then are the limits checked. At a fault each SM runs ahead as
- * far as it may (settle). */
+ * depend on it either. No SM runs beyond last_ahead, the end of a quantum. When the next round begins beyond it, every
+ * SM has reached it and none has passed it. Only then are the limits checked. At a fault each SM runs ahead as far as
+ * it may (settle). */
 #include <string.h>
 #include <time.h>
 

@@ -1,4 +1,4 @@
-/* How far timed sections are from their prediction. */
+/* The deviation of timed sections from their prediction. See deviation.h. */
 #include "gpu/deviation.h"
 
 #include <math.h>

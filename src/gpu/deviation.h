@@ -1,4 +1,4 @@
-/* How far the sections that --estimate has timed (sections.c) are from their prediction. */
+/* The deviation of timed sections (sections.c) from their prediction, for --estimate. */
 #pragma once
 
 #include "gpu/draw.h"

@@ -2,17 +2,17 @@
  *
  * The sections of a kernel form strata: sections of one kind whose work is equal within a factor of two. Work is the
  * time that the machine's peaks would allow. A stratum is cut into segments by time: its first section, the next two,
- * the next four... A segment is cut into as many equal parts as it has draws, and of each part one section is drawn,
- * at random. So everything that a program does for the first time is timed, what it often does is timed again and
- * again, and the number of timed sections grows with the logarithm of the program's length. A stratum with hardly any
- * of the work is timed once. How many sections a launch still has is known, so the second segment of a stratum that
- * begins in a long launch is up to a third of its rest.
+ * the next four... A segment is cut into as many equal parts as it has draws, and of each part one section is drawn, at
+ * random. So the first occurrence of everything is timed, frequent work is timed again and again, and the number of
+ * timed sections grows with the logarithm of the program's length. A stratum with hardly any of the work is timed once.
+ * The number of sections that a launch still has is known. So the second segment of a stratum that begins in a long
+ * launch covers up to a third of the remaining sections.
  *
  * Where sections deviate from their prediction, more are drawn. The variance of a sum over strata is least if their
  * draws are in proportion to work and deviation (Neyman's allocation: Cochran, "Sampling Techniques", section 5.5). A
  * segment gets the draws that its stratum needs and does not have yet. If the deviations drift, earlier draws say less
- * about later sections: n of them count as the n' that know the ratio as well, 1 / n' = 1 / n + drift^2 / deviation^2.
- */
+ * about later sections. Then n of them count as n', where 1 / n' = 1 / n + drift^2 / deviation^2.
+ * */
 #include "gpu/draw.h"
 
 #include <math.h>

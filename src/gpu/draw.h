@@ -1,5 +1,5 @@
-/* Draws the sections of a program that --estimate times (sections.c), while the program runs: how many will come is not
- * known. The draw depends only on the sections, never on the host. */
+/* Draws the sections of a program that --estimate times (sections.c). It does so while the program runs, so it does not
+ * know how many sections will follow. The draw depends only on the sections, never on the host. */
 #pragma once
 
 #include <stdbool.h>

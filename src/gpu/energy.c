@@ -1,8 +1,8 @@
-/* Energy of a launch: the number of events times the energy of each on the machine (Meng 2010, section 3.3: dynamic
- * energy is accumulated each time a unit is accessed, clock and leakage energy with time). Energy does not affect
- * timing. A lane that accesses the L1 uses one of its banks, whatever the other lanes do, so the L1's energy is per
- * lane, not per line. Left out: constants, textures and
- * DRAM refresh. Shared memory counts with the L1, which is the same memory on machines of today. */
+/* The energy of a launch: the number of events of each kind, times the machine's energy for one (Meng 2010, section
+ * 3.3: dynamic energy is accumulated each time a unit is accessed, clock and leakage energy with time). Energy does not
+ * affect timing. A lane that accesses the L1 uses one of its banks, whatever the other lanes do, so the L1's energy is
+ * per lane, not per line. Left out: constants, textures and DRAM refresh. Shared memory counts with the L1, which is
+ * the same memory on machines of today. */
 #include "gpu/timed.h"
 
 static uint64_t to_nj(double pj) { return (uint64_t)(pj / 1000 + 0.5); }

@@ -133,9 +133,10 @@ void gpu_show_remark(struct gpu_timed *timed, const struct exec_grid *grid, cons
 /* Prepares what the run needs beside its grid: progress, the kernel's costs. */
 void gpu_begin_run(struct gpu_run *run);
 const struct sm_program *gpu_costs_of(struct gpu_timed *timed, struct gpu_kernel *kernel);
-/* Returns the cycles from the end of the last of so many blocks to the end of their launch, if they have accessed
- * memory: from launch.drain_least_cycles on one SM to launch.drain_cycles on all, by the logarithm of the SMs' number.
- */
+/* Returns the cycles from the end of the last block of a launch to the end of the launch, if its n_blocks have accessed
+ * memory. They grow with the logarithm of the number of SMs, from launch.drain_least_cycles on one SM to
+ * launch.drain_cycles on all.
+ * */
 uint64_t gpu_drain_cycles(const struct config_machine *machine, uint64_t n_blocks);
 /* together.c: an SM stopped because blocks ended: counts them and starts others. */
 void gpu_take_parts_turn(struct gpu_run *run, uint32_t sm, uint64_t cycle);

@@ -1,10 +1,10 @@
 /* Executes a grid without timing. The post-dominator stack decides which lanes of a row run, blocks run one after the
  * other, and the rows of a block take turns at barriers. A block that does not end within its turn (it may be waiting
- * for another block) makes room for the next. So as many blocks can be in flight as the device would hold, but no more.
+ * for another block) makes room for the next. So at most as many blocks are in flight as the device would hold.
  *
  * The row that completes a barrier ends its turn, so that the others continue first. Rows then pass a barrier in about
- * the order in which warps of a GPU do. A kernel that overwrites a value which earlier rows read after the same barrier
- * is a race, but computes on a GPU, and here, what its author expects.
+ * the order in which warps of a GPU do. A kernel may overwrite a value that earlier rows read after the same barrier.
+ * That is a race, but both on a GPU and here the result is the one its author expects.
  *
  * Lanes that spin on a value that other lanes of their row will write make progress, as on hardware since compute
  * capability 7.0: if a row has been diverged for a long time inside a small loop, the engine lets the waiting lanes

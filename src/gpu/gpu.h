@@ -65,10 +65,10 @@ struct gpu_config {
     bool picks_threads;                /* at most n_threads: as many as pay */
     struct gpu_trace_config trace;     /* timed */
     char checkpoint[4096];             /* a file to which each launch is added (checkpoint.h); empty: none */
-    uint32_t draws;                    /* timed: estimates from so many sections of each segment (draw.h); 0: no... */
-    double draw_error;                 /* or from more, to know the cycles within this part of them; 0: no more */
-    bool keeps_step;                   /* timed, for tests: no SM runs ahead of the others */
-    uint32_t check_every;              /* timed, for tests: ticks of SMs between checks of groups; 0: never */
+    uint32_t draws;       /* timed: estimates from this number of sections of each segment (draw.h); 0: no... */
+    double draw_error;    /* or from more, to know the cycles within this part of them; 0: no more */
+    bool keeps_step;      /* timed, for tests: no SM runs ahead of the others */
+    uint32_t check_every; /* timed, for tests: ticks of SMs between checks of groups; 0: never */
 };
 
 /* Returns a device without a machine, with room for programs that were written for any GPU. */
@@ -257,8 +257,9 @@ bool gpu_is_device_address(const struct gpu *gpu, uint64_t address);
 uint64_t gpu_device_address(const struct gpu *gpu, const void *host);
 uint64_t gpu_memory_used(const struct gpu *gpu);
 /* With checks_memory: a program must write memory from gpu_note_unwritten() on, until it is released, before its
- * kernels read it. gpu_note_written() reports what others than kernels have written. Without checks these do nothing.
- */
+ * kernels read it. gpu_note_written() reports memory that was written, but not by a kernel. Without checks these do
+ * nothing.
+ * */
 void gpu_note_unwritten(struct gpu *gpu, uint64_t address, uint64_t bytes);
 void gpu_note_written(struct gpu *gpu, uint64_t address, uint64_t bytes);
 void gpu_note_all_written(struct gpu *gpu);

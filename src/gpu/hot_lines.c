@@ -1,6 +1,6 @@
-/* The source lines that cost a launch most: the one whose loads were longest in flight, the one with most bank
- * conflicts and the one whose branches diverged most. Every timed run counts these few things by instruction (struct
- * sm_hot), so that its advice can name a line. The full listing needs an observer (lines.c). */
+/* The source lines that cost a launch most: the line whose loads were in flight longest, the one with the most bank
+ * conflicts, and the one whose branches diverged most. Every timed run counts these by instruction (struct sm_hot), so
+ * that its advice can name a line. The full listing needs an observer (lines.c). */
 #include <stdlib.h>
 
 #include "base/memory.h"

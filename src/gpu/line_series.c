@@ -1,6 +1,6 @@
-/* Source lines over time: in each sample, the cycles that groups spent at each line, issuing it or waiting. Lines of
- * the CUDA source are taken together. A kernel without source lines has those of its PTX. Only the lines that took most
- * remain at the end, so that the table is small for any kernel. */
+/* Source lines over time: in each sample, the cycles that groups spent at each line, issuing it or waiting. The PTX
+ * lines of one CUDA line count together. A kernel without source lines uses those of its PTX. At the end only the lines
+ * that took most remain, which keeps the table small for any kernel. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* The state of a run, for those who watch it (--live): the current launch, with its blocks, cycles, IPC and stalls so
- * far, and the last finished launches. It is a small JSON file, rewritten a few times per second and renamed, so a
+/* The state of a run, for a user who watches it (--live): the current launch, with its blocks, cycles, IPC and stalls
+ * so far, and the last finished launches. It is a small JSON file, rewritten a few times per second and renamed, so a
  * reader never sees half of it. Nothing is read back, so watching cannot change a result. */
 #include <inttypes.h>
 #include <stdio.h>

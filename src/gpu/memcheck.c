@@ -1,5 +1,5 @@
-/* The findings of checks (exec/check): reads of memory that nothing has written, and races in shared memory. One line
- * on standard error for each kernel and kind, after the kernel's first launch with such a finding; the launch
+/* Reports the findings of checks (exec/check): reads of memory that nothing has written, and races in shared memory.
+ * Each kernel gets one line on standard error for each kind, after its first launch with such a finding. The launch
  * continues. The line depends on the launch, not on the number of host threads. Later launches only add to the counts
  * that gpu_count_findings() returns. */
 #include <inttypes.h>

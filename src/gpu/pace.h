@@ -1,4 +1,4 @@
-/* How many host threads pay, if the user has not said. Results do not depend on it.
+/* Chooses the number of host threads, if the user has not. Results do not depend on it.
  *
  * More threads make a round shorter, until they wait for each other or for a processor that other programs use. That
  * depends on the machine, the kernel and the host, so it is measured: the pace compares its number of threads with the
@@ -29,6 +29,6 @@ void gpu_pace_init(struct gpu_pace *pace, uint32_t most);
 static inline uint32_t gpu_pace_threads(const struct gpu_pace *pace) {
     return pace->level[pace->is_other ? pace->other : pace->best];
 }
-/* Adds rounds in which the threads have done so much work in so many seconds. Returns whether another number of threads
- * comes next. */
+/* Adds rounds in which the threads did this work in these seconds. Returns whether another number of threads comes
+ * next. */
 bool gpu_pace_add(struct gpu_pace *pace, uint32_t n_rounds, double work, double seconds);

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-/* Returns the work that a host does in a second with so many threads. */
+/* Returns the work that a host does in a second with n threads. */
 typedef double host_fn(uint32_t n_threads, double at);
 
 static double gains_from_all(uint32_t n_threads, double at) {

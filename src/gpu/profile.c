@@ -1,4 +1,4 @@
-/* Sums the records of threads and branches of all launches (exec/profile.h), for each kernel and shape. */
+/* For each kernel and shape, adds up the records of threads and branches of all launches (exec/profile.h). */
 #include "exec/profile.h"
 #include "base/memory.h"
 

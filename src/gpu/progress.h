@@ -9,7 +9,7 @@
 struct gpu_progress {
     uint64_t start_ns, shown_ns;
     bool has_shown;
-    /* timed: as of the launch's begin */
+    /* timed: at the start of the launch */
     uint64_t first_instructions, first_cycles[1 + STATS_N_SM_STALLS];
 };
 

@@ -3,8 +3,8 @@
  * driver's own work (copies), runs a launch that no other can meet alone, as gpu_launch() does, and runs the others
  * together.
  *
- * In a timed device the time of a task is a cycle of the timeline. Without timing launches take turns: each runs until
- * it ends, or until all its blocks in flight have had a turn and may wait for another launch. */
+ * On a timed device the time of a task is a cycle of the timeline. Without timing, launches take turns. Each runs until
+ * it ends, or until all its blocks in flight have had a turn and may be waiting for another launch. */
 #include "gpu/queue.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  *
  * A round is one quantum of the whole machine. Its parts are the memory partitions and the SMs, which several host
  * threads run at once. Each thread notes in its own cache lines what the others must know. When all are done, the
- * caller's thread merges the notes, and alone decides what happens next. */
+ * caller's thread merges the notes and decides how to continue. */
 #pragma once
 
 #include "gpu/engine.h"
@@ -166,7 +166,7 @@ void gpu_begin_note(const struct gpu_round *round, struct gpu_note *note);
 void gpu_merge_notes(struct gpu_round *round);
 
 /* turns.c */
-/* Before a round: decides what SMs do when blocks end. */
+/* Before a round: decides how SMs replace blocks that end. */
 void gpu_choose_replacing(struct gpu_run *run);
 /* Serves the stopped SMs, each in its turn. They then continue to the end of the quantum. Returns false at a fault. */
 bool gpu_take_turns(struct gpu_round *round);

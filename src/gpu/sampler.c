@@ -28,7 +28,7 @@ void gpu_read_traffic(const struct stats_mem *counters, uint64_t value[GPU_N_TRA
 #include "gpu/traffic.def"
 }
 
-/* Adds what SMs have counted for the sampler's launch by number of active lanes. */
+/* Adds the SMs' instructions of the sampler's launch, by number of active lanes. */
 static void read_lanes(const struct gpu_sampler *sampler, uint64_t sum[EXEC_LANES + 1]) {
     memset(sum, 0, (EXEC_LANES + 1) * sizeof *sum);
     for (uint32_t i = 0; i < sampler->series->n_sms; i++) {

@@ -1,15 +1,15 @@
 /* The device's timeline: when each kernel and copy of a program runs.
  *
- * Heddle does work that need not wait for anything in the order of the program's calls. The timeline says when it would
- * have run on the device. Work may start when the streams allow it (the caller knows that cycle).
- * Copies in the same direction run one after the other. A copy takes `link.latency` cycles, then transfers its bytes at
- * the rate of the link or of the device's own memory.
+ * Heddle does work that waits for nothing in the order of the program's calls. The timeline determines when the device
+ * would have run it. Work may start when the streams allow it (the caller knows that cycle). Copies in the same
+ * direction run one after the other. A copy takes `link.latency` cycles, then transfers its bytes at the rate of the
+ * link or of the device's own memory.
  *
  * Kernels that wait in the device at the same time are simulated together (together.c), and their times are known. Any
  * other kernel takes the cycles of its launch, which Heddle simulates alone. Such kernels run at the same time, at most
  * `launch.concurrent` of them, if the SMs have places for all blocks of each: a kernel whose blocks take a share of the
- * places waits until that share is free, and stays free of the kernels that were placed before it. A kernel that has
- * more blocks than there are places takes all of them. They do not slow each other down.
+ * places waits until that share is free for as long as it runs. A kernel with more blocks than places takes all of
+ * them. They do not slow each other down.
  *
  * Only machines with a link have a timeline. Without a link, copies take no time, and time passes only in kernels. */
 #include "gpu/timeline.h"

@@ -67,7 +67,7 @@ struct gpu_trace {
     struct counted traffic[GPU_N_TRAFFIC];
     uint64_t last_traffic[GPU_N_TRAFFIC];
     uint32_t every_sm;             /* shown are SMs first_sm + k * every_sm */
-    uint32_t every_window;         /* shown is one in so many windows */
+    uint32_t every_window;         /* one window in this many is shown */
     uint32_t said_sm, said_window; /* the same when the user was told */
     struct traced_stream *stream;
     uint32_t n_streams;

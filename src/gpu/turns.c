@@ -232,8 +232,9 @@ static void run_idle(struct gpu_round *round) {
 
 /* --- waves --- */
 
-/* A wave: an SM takes its turn, and then it and others that have had theirs in this round continue. Each runs on its
- * usual host thread, so that its state, and the registers of blocks that start, need not travel between processors. */
+/* A wave: an SM takes its turn. Then it continues, together with others that have had their turn in this round. Each
+ * runs on its usual host thread, so that its state, and the registers of blocks that start, need not travel between
+ * processors. */
 struct wave {
     struct gpu_round *round;
     uint64_t *going; /* the SMs that continue, with the one whose turn it is */

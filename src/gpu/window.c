@@ -18,7 +18,7 @@
 
 enum { MOST_MARKS = 1024, FIRST_EVERY = 64 };
 
-/* The mark's counters are those since the window's begin. */
+/* The mark holds the counters since the window's start. */
 static void take_mark(struct gpu_run *run, uint64_t cycle) {
     struct gpu_window *window = run->window;
     struct gpu_timed *timed = run->timed;

@@ -11,7 +11,8 @@ struct gpu_measure {
     uint64_t warm;                  /* thread instructions of the blocks between the window's first and the section */
     struct stats_counters counted;  /* the section's, by the functional run */
     struct stats_counters measured; /* the result */
-    uint64_t early_cycles[2]; /* of as many thread instructions, from the window's begin, and from half of `warm` on */
+    uint64_t
+        early_cycles[2]; /* of as many thread instructions, from the start of the window, and from half of `warm` on */
 };
 
 struct gpu_window {

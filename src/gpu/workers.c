@@ -48,7 +48,7 @@ enum { COUNT_BITS = 16 };
 struct share {
     _Alignas(BASE_PAIR_BYTES) atomic_ullong claims; /* round << COUNT_BITS | pieces claimed in it */
     _Alignas(BASE_PAIR_BYTES) atomic_uint n_done;   /* in all rounds */
-    _Alignas(BASE_PAIR_BYTES) uint32_t n_due;       /* the caller's: what n_done will be at the end of the round */
+    _Alignas(BASE_PAIR_BYTES) uint32_t n_due;       /* the caller's: n_done at the end of the round */
 };
 
 static uint64_t number_of(uint64_t round) { return round >> COUNT_BITS; }

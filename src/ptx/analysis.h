@@ -27,7 +27,7 @@ struct ptx_loop {
     uint32_t depth;    /* 1 for an outermost loop */
     uint32_t n_blocks; /* including those of inner loops */
     uint32_t meeting;  /* instruction where threads that leave the loop meet; see meetings.c */
-    bool awaits;       /* whether a thread continues may depend on what another one writes */
+    bool awaits;       /* the loop may end because of a value that another thread writes */
 };
 
 /* Register slots of one width. Slots of a width are numbered from 0. */

@@ -1,5 +1,5 @@
-/* The PTX front end: turns text into a checked and resolved module. It knows the language, but not what instructions
- * compute, nor their timing.
+/* The PTX front end: turns text into a checked and resolved module. It knows the language, but neither the results of
+ * instructions nor their timing.
  *
  * ptx_parse() returns a module whose names are all resolved: operands hold register numbers, symbol pointers and
  * instruction indices. The structures are open, and readers walk them directly. Everything lives in the module's arena

@@ -1,5 +1,5 @@
-/* The accounts of groups and blocks, for policies that want them (SCHED_WANTS_ACCOUNTS). The caller reports what it
- * also tells the policy, before the policy learns of it. */
+/* The accounts of groups and blocks, for policies that want them (SCHED_WANTS_ACCOUNTS). The caller reports every event
+ * here before it calls the policy's hook. */
 #pragma once
 
 #include "sched/sched.h"

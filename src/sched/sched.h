@@ -15,8 +15,8 @@ extern const struct config_policies sched_policies;
 const struct sched_ops *const *sched_list(size_t *count);
 const struct sched_ops *sched_find(const char *name);
 /* Parses "name" or "name:key=value,...". Stores ops and a malloc'ed options struct (NULL if the policy has none). On a
- * mistake it returns false and writes one line to `error` that says what is wrong and what would be right (nearest
- * name, allowed values). */
+ * mistake it returns false and writes one line to `error`, which names the mistake and the correction (nearest name,
+ * allowed values). */
 bool sched_parse(const char *text, const struct sched_ops **ops, void **options, char *error, size_t error_size);
 /* The same on a machine with these rules (config_machine.rules): a preset of that name replaces the defaults. */
 bool sched_parse_by(const char *rules, const char *text, const struct sched_ops **ops, void **options, char *error,

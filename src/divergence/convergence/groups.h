@@ -1,13 +1,13 @@
 /* Warps whose paths run at the same time: each path (paths.h) is a group of its own, in a slot. Barriers are at
  * immediate post-dominators. For dual-path and multi-path. The SM tracks the results of each lane (sm/boards.h), so
- * both sides of a branch await results from before it, and each its own later ones.
+ * both sides of a branch wait for results from before it, and each side for its own later ones.
  *
  * Slots. There are fewer slots than a warp could have paths. A path that finds none waits in a queue. Paths that wait
  * for others give up their slots to queued ones. If all slots run, a path that has executed MOST_TURNS control
  * instructions in its slot goes to the end of the queue. So each path that can run is picked again and again.
  *
- * Progress: paths.h proves that a warp never waits for itself. A path that spins (parts/spin.h) lets the lanes that
- * wait for it at its nearest barrier continue. */
+ * Progress: paths.h proves that a warp never waits for itself. When a path spins (parts/spin.h), the lanes that wait
+ * for it at its nearest barrier continue. */
 #pragma once
 
 #include "divergence/convergence/execute.h"

@@ -122,7 +122,8 @@ static uint32_t find_contexts(struct divergence_frontier_warp *warp, uint32_t ru
     return n;
 }
 
-/* Returns whether a context waits for the primary: they meet where it stands, and the primary is on its way there. */
+/* Returns whether a context waits for the primary: they meet at the context's pc, and the primary has not reached it
+ * yet. */
 static bool is_constrained(const struct divergence_frontier *frontier, const struct context *context,
                            const struct context *primary) {
     uint32_t from = frontier->constrains ? frontier->diverges[context->pc] : EXEC_NO_PC;

@@ -1,7 +1,7 @@
-/* Warps without a stack, whose lanes have a pc each: the code that multi-pc and interweave have in common. A context is
- * the lanes of a warp at one pc. The contexts with the lowest pcs are hot: each is a group in a slot. The others are
- * cold: they wait until the hot ones have passed them or reach their pc. Contexts with equal pcs are one, so paths
- * meet at the first instruction they have in common (the thread frontier, Diamos 2011).
+/* Warps without a stack, in which each lane has its own pc. multi-pc and interweave share this code. A context is the
+ * lanes of a warp at one pc. The contexts with the lowest pcs are hot: each is a group in a slot. The others are cold:
+ * they wait until the hot ones have passed them or reach their pc. Contexts with equal pcs are one, so paths meet at
+ * the first instruction they have in common (the thread frontier, Diamos 2011).
  *
  * Lanes that wait at a barrier, or at a warp-wide instruction for other lanes, are in no context.
  *

@@ -1,5 +1,5 @@
-/* From which instructions on a program no longer does what binds threads to a place: access the shared memory of an SM,
- * or wait for others of their warp or block. There, threads may leave (odgs). */
+/* Finds the instructions from which on threads are no longer bound to a place: they will not access the shared memory
+ * of an SM again, nor wait for others of their warp or block. There, threads may leave (odgs). */
 #pragma once
 
 #include "exec/exec.h"

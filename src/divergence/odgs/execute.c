@@ -11,7 +11,7 @@ static struct divergence_sync *sync_of(const struct divergence_block *block) {
     return ((const struct divergence_odgs_block *)block->state)->sync;
 }
 
-/* --- what becomes of each lane --- */
+/* --- outcome for each lane --- */
 
 /* Threads no longer wait: full rows become warps again, the others go to the pool. */
 static void take_released(struct divergence_odgs_sm *model, struct divergence_block *block, uint64_t cycle) {

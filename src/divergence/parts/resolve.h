@@ -1,5 +1,5 @@
-/* Control instructions: where each thread that executes one goes next, which threads end, and which wait for others.
- * This is the only place that knows. Models decide only which threads continue together.
+/* Control instructions: decides where each thread that executes one goes next, which threads end, and which wait for
+ * others. No other code does so. Models decide only which threads continue together.
  *
  * Threads whose guard is false continue with the next instruction. All others meet the same effect. The caller has
  * evaluated the guard: `active` are the threads that execute the instruction, `taken` are those whose guard is true.

@@ -169,7 +169,7 @@ static void execute(struct divergence_splits_hook *hook, struct divergence_split
         break;
     case DIVERGENCE_ENDS:
         divergence_warp_then(hook, DIVERGENCE_STEP_AFTER_EXIT, warp);
-        lose(hook, split, taken, false); /* what this leads to comes first */
+        lose(hook, split, taken, false); /* its consequences come first */
         break;
     case DIVERGENCE_MEETS_BLOCK:
     case DIVERGENCE_MEETS_ROW:

@@ -5,7 +5,7 @@
 #include "divergence/splits/splits.h"
 #include "divergence/testing/programs.h"
 
-/* --- what must hold in every state --- */
+/* --- invariants --- */
 
 static inline void splits_count_subdivision(const struct divergence_warp *warp,
                                             const struct divergence_subdivision *subdivision) {

@@ -214,14 +214,14 @@ static void consider(uint32_t *notify_pc, uint32_t pc, uint32_t at) {
         *notify_pc = at;
 }
 
-/* Where siblings stand: a split that comes there merges with those that are ready. */
+/* The places of siblings: a split that arrives there merges with those that are ready. */
 static void consider_siblings(uint32_t *notify_pc, const struct divergence_split *split) {
     for (const struct divergence_split *other = split->subdivision->split; other; other = other->next)
         if (other != split && other->phase == DIVERGENCE_SPLIT_RUNS)
             consider(notify_pc, split->group.pc, other->group.pc);
 }
 
-/* The split stands at its pc until it is picked: siblings that come there meanwhile stop for it. */
+/* The split stays at its pc until it is picked. Siblings that arrive there in the meantime stop for it. */
 static void show_to_siblings(const struct divergence_split *split) {
     for (struct divergence_split *other = split->subdivision->split; other; other = other->next)
         if (other != split && other->phase == DIVERGENCE_SPLIT_RUNS)

@@ -1,5 +1,5 @@
-/* Subdivided warps: the code that dws (Meng 2010) and slip (Tarjan 2009, as compared there) have in common. A warp is
- * one row, or several (a large warp). It runs as one or more splits, which are the groups that the scheduler sees.
+/* Subdivided warps. dws (Meng 2010) and slip (Tarjan 2009, as compared there) share this code. A warp is one row, or
+ * several (a large warp). It runs as one or more splits, which are the groups that the scheduler sees.
  *
  *     warp -- subdivision (a stack) -- split  B  1100
  *                                   |- split  D  0010

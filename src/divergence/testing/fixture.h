@@ -136,7 +136,7 @@ struct fixture {
         runs_ahead; /* groups continue while loads are in flight, as if no instruction read them; otherwise they wait */
     bool expects_fault; /* running ends at a fault instead of failing the test */
     uint64_t most_steps;
-    uint64_t active_cycles, waiting_cycles; /* what activity() returns */
+    uint64_t active_cycles, waiting_cycles; /* the result of activity() */
     const char *label;                      /* for messages; may be NULL */
     /* How many cycles each lane of a load or atomic waits; delay[] is zeroed: all hit. May be NULL. */
     void (*outcome)(void *user, const struct divergence_group *group, uint32_t pc, uint32_t mask,

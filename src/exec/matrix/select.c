@@ -15,7 +15,7 @@ enum exec_kind exec_matrix_kind(const struct ptx_instruction *insn) {
     return action == PTX_MATRIX_LOAD || action == PTX_MATRIX_STORE ? EXEC_KIND_WARP_MEMORY : EXEC_KIND_WARP;
 }
 
-/* Fences, groups and waits: values are there when the product has executed. */
+/* Fences, groups and waits do nothing: the product has its values as soon as it has executed. */
 static void order(struct exec_context *cx, const struct exec_operands *o) { (void)cx, (void)o; }
 
 exec_act_fn *exec_select_matrix(const struct ptx_instruction *insn) {

@@ -10,7 +10,7 @@ struct exec_loop {
     uint32_t parent;  /* the loop around it, or EXEC_NO_LOOP */
     uint32_t header;  /* first pc */
     uint32_t meeting; /* where threads that leave it meet; EXEC_NO_PC: nowhere in its function */
-    bool awaits;      /* whether a thread continues may depend on what another one writes */
+    bool awaits;      /* the loop may end because of a value that another thread writes */
 };
 
 struct exec_regions {

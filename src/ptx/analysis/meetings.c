@@ -1,14 +1,14 @@
-/* Meeting points: where threads of a warp wait for each other on a GPU with convergence barriers (compute
- * capability 7.0 and later). A compiler puts BSSY before a branch that may diverge, and BSYNC where its paths meet.
- * BREAK lets threads leave a barrier without passing its BSYNC. The rules, found by giving small kernels to ptxas 13.0:
- * - The region of a loop is one iteration. A branch inside a loop meets where its paths meet within the iteration, at
- *   the latest where the next one begins. A path that leaves the loop does not count, because threads that take it
- * leave every barrier of the loop (BREAK).
+/* Meeting points: where threads of a warp wait for each other on a GPU with convergence barriers (compute capability
+ * 7.0 and later). A compiler puts BSSY before a branch that may diverge, and BSYNC where its paths meet. BREAK lets
+ * threads leave a barrier without passing its BSYNC. The rules, found by giving small kernels to ptxas 13.0:
+ * - The region of a loop is one iteration. A branch inside a loop meets where its paths meet within the iteration, or
+ *   at the latest where the next iteration begins. A path that leaves the loop does not count, because threads that
+ *   take it leave every barrier of the loop (BREAK).
  * - Threads that leave a loop meet where all its ways out meet, within one iteration of the loop around it.
  * - A branch straight back to the loop's beginning, if the other side may still leave the loop in this iteration, has
- * no meeting point inside the loop. Its threads meet where they meet after the loop.
- * - Outside loops, meeting points are the reconvergence points (reconvergence.c). They are also used everywhere in
- *   functions with so many loops and blocks that the search would take long.
+ *   no meeting point inside the loop. Its threads meet where they meet after the loop.
+ * - Outside loops, meeting points are the reconvergence points (reconvergence.c). They are also used throughout
+ *   functions that have too many loops and blocks to search.
  *
  * A loop awaits other threads if a value that another thread may write decides whether it continues: a result of an
  * atomic, of a load that is volatile, relaxed or acquire, or of a test of an mbarrier. A compiler puts YIELD into such
@@ -102,7 +102,7 @@ static bool reads_what_others_write(const struct ptx_instruction *insn) {
     }
 }
 
-/* One pass over the loop: marks registers that depend on what others write. Returns whether there are more. */
+/* One pass over the loop: marks registers that depend on writes of other threads. Returns whether there are more. */
 static bool mark_dependent(const struct meetings *meetings, uint32_t loop, bool *is_marked) {
     const struct ptx_analysis *analysis = meetings->analysis;
     const struct ptx_passes *passes = meetings->passes;

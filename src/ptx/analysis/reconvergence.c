@@ -8,13 +8,13 @@
  *   wait for those lanes.
  * - Traps, calls that never return, and exits in a called function. A block that can reach a return considers only
  *   successors that can.
- * - Endless loops, found by the same search.
- * Such a path never reaches a reconvergence point of the code around it, so the paths that do are properly nested.
+ * - Endless loops, found by the same search. Such a path never reaches a reconvergence point of the code around it, so
+ *   the paths that do are properly nested.
  *
  * Blocks that do not reach a return in this sense get an edge to the exit: from the trap, or, for a group of blocks
  * that is never left, from a stand-in before the group's first block. So branches inside an endless loop reconverge
- * inside it, at the latest where the next iteration begins. The stand-in is not a block, so `post_dominator` names the
- * exit instead and stays a tree. */
+ * inside it, no later than at the start of the next iteration. The stand-in is not a block, so `post_dominator` names
+ * the exit instead and stays a tree. */
 #include "ptx/analysis/passes.h"
 
 struct exit_search {

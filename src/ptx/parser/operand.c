@@ -350,7 +350,7 @@ static bool is_name_start(char c) {
     return c == '%' || c == '_' || c == '$' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* Returns whether the sign that is the current token stands before a register, not before WARP_SZ. */
+/* Returns whether the current token is a sign before a register, not before WARP_SZ. */
 static bool precedes_register(struct ptx_parser *parser) {
     struct ptx_lexer lexer = parser->lexer;
     struct ptx_token sign = parser->token;
