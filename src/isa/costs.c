@@ -134,8 +134,10 @@ static unsigned cost_of_move(const struct isa_code *code, uint32_t i) {
     case PTX_OPERAND_VECTOR:
         return 0;
     default:
-        if (ptx_type_kind(isa_type(insn)) == PTX_KIND_P || !(is_merged || is_stored(code, result)))
+        if (!(is_merged || is_stored(code, result)))
             return 0;
+        if (ptx_type_kind(isa_type(insn)) == PTX_KIND_P)
+            return 1;
         return is_wide && source->value ? 2 : 1; /* one instruction clears both halves */
     }
 }
@@ -219,11 +221,20 @@ static bool is_extended_load(const struct isa_code *code, const struct ptx_opera
            ptx_type_bits(isa_type(isa_source(code, definition))) <= 16;
 }
 
+/* Returns whether the operand is a constant, perhaps in a register. */
+static bool is_known(const struct isa_code *code, const struct ptx_operand *operand) {
+    uint32_t d = isa_definition(code, operand);
+    return isa_is_constant(operand) || (d != ISA_NONE && isa_source(code, d)->opcode == PTX_OP_MOV &&
+                                        isa_is_constant(&isa_source(code, d)->operand[1]));
+}
+
 static unsigned cost_of_conversion(const struct isa_code *code, const struct ptx_instruction *insn) {
     enum ptx_type to = insn->type[0], from = insn->n_types > 1 ? insn->type[1] : to;
     bool is_integer = ptx_type_kind(to) != PTX_KIND_F && ptx_type_kind(from) != PTX_KIND_F;
     unsigned to_bits = ptx_type_bits(to), from_bits = ptx_type_bits(from);
     uint32_t result = isa_result(insn);
+    if (is_known(code, &insn->operand[1]))
+        return 0; /* the compiler converts it */
     if (!is_integer)
         return 1;
     if (to_bits <= from_bits)

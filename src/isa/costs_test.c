@@ -35,6 +35,21 @@ static void moves_are_names(void **state) {
     FIXTURE_EXPECT(&f, 0, 0, 1, 1, 1, 0); /* a constant that is stored must be in a register */
 }
 
+static void a_constant_is_converted_by_the_compiler(void **state) {
+    (void)state;
+    struct fixture f = fixture_new("mov.f32 %f1, 0f3F000000;\ncvt.rn.f16.f32 %h1, %f1;\ncvt.rn.f16.f32 %h2, %f2;\n"
+                                   "st.global.v2.u16 [%rd0], {%h1, %h2};\n");
+    FIXTURE_EXPECT(&f, 0, 0, 1, 1);
+}
+
+static void a_predicate_that_paths_set_is_moved(void **state) {
+    (void)state;
+    struct fixture f =
+        fixture_new("mov.pred %p1, 0;\n@%p2 bra end;\nmov.pred %p1, -1;\nend:\nmov.pred %p3, 0;\n"
+                    "selp.u32 %r2, 1, 0, %p1;\nselp.u32 %r3, %r2, 0, %p3;\nst.global.u32 [%rd0], %r3;\n");
+    FIXTURE_EXPECT(&f, 1, 1, 1, 0, 1, 1, 1); /* PLOP3 */
+}
+
 static void an_empty_half_needs_no_instruction(void **state) {
     (void)state;
     struct fixture f = fixture_new("ld.global.u64 %rd1, [%rd0];\nld.global.u64 %rd2, [%rd0+8];\n"
@@ -105,6 +120,8 @@ int main(void) {
         cmocka_unit_test(a_second_division_has_the_reciprocal),
         cmocka_unit_test(addresses_in_shared_memory_have_32_bits),
         cmocka_unit_test(moves_are_names),
+        cmocka_unit_test(a_constant_is_converted_by_the_compiler),
+        cmocka_unit_test(a_predicate_that_paths_set_is_moved),
         cmocka_unit_test(an_empty_half_needs_no_instruction),
         cmocka_unit_test(fields_of_bytes_are_permuted),
         cmocka_unit_test(a_move_to_an_operand_that_is_overwritten_is_a_name),

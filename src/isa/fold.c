@@ -344,8 +344,10 @@ static void fuse_sums(struct isa_code *code) {
             const struct ptx_instruction *inner = isa_source(code, d);
             bool is_product = inner->opcode == PTX_OP_MUL && !ptx_has(inner, PTX_MOD_HI) && !isa_is_float(inner) &&
                               !isa_is_wide(code, inner);
-            bool is_shift =
-                inner->opcode == PTX_OP_SHL && isa_is_constant(&inner->operand[2]) && !isa_is_wide(code, inner);
+            bool is_down = inner->opcode == PTX_OP_SHR && (insn->opcode == PTX_OP_ADD) &&
+                           ptx_type_bits(isa_type(inner)) == 32; /* LEA.HI adds, but does not subtract it */
+            bool is_shift = (inner->opcode == PTX_OP_SHL || is_down) && isa_is_constant(&inner->operand[2]) &&
+                            !isa_is_wide(code, inner);
             bool is_rotation = inner->opcode == PTX_OP_SHF && isa_is_constant(&inner->operand[3]) &&
                                is_same_register(&inner->operand[1], &inner->operand[2]);
             if (is_word_sum(code, inner) || (!is_bound && (is_product || is_shift || is_rotation))) {

@@ -36,6 +36,16 @@ static void sums_and_products_limit_their_results(void **state) {
     fixture_free(&f);
 }
 
+static void a_sum_takes_in_a_shift(void **state) {
+    (void)state;
+    struct fixture f =
+        fold("shr.u32 %r2, %r1, 5;\nadd.s32 %r3, %r2, %r0;\nshl.b32 %r4, %r1, 3;\nsub.s32 %r5, %r4, %r3;\n"
+             "st.global.u32 [%rd0], %r5;\n");
+    FIXTURE_EXPECT(&f, 0, 1, 0, 1, 1); /* LEA.HI, LEA */
+    f = fold("shr.s32 %r2, %r1, 5;\nsub.s32 %r3, %r0, %r2;\nst.global.u32 [%rd0], %r3;\n");
+    FIXTURE_EXPECT(&f, 1, 1, 1);
+}
+
 static void an_offset_is_part_of_the_access(void **state) {
     (void)state;
     struct fixture f = fold("add.s64 %rd1, %rd0, 64;\nld.global.f32 %f1, [%rd1];\nst.global.f32 [%rd1+4], %f1;\n");
@@ -148,6 +158,7 @@ int main(void) {
         cmocka_unit_test(constants_of_all_lanes_come_in_pairs),
         cmocka_unit_test(a_wide_product_is_part_of_the_sum),
         cmocka_unit_test(sums_and_products_limit_their_results),
+        cmocka_unit_test(a_sum_takes_in_a_shift),
         cmocka_unit_test(an_offset_is_part_of_the_access),
         cmocka_unit_test(the_first_address_of_shared_memory_is_computed),
         cmocka_unit_test(accesses_to_shared_memory_add_a_uniform_base),

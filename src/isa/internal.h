@@ -180,6 +180,7 @@ void isa_fold(struct isa_code *code);             /* fold.c: instructions that b
 void isa_load_constants(struct isa_code *code);   /* constants.c: constants that an instruction cannot contain */
 void isa_convert_branches(struct isa_code *code); /* branches.c: short branches become predicates */
 void isa_amortize_loops(struct isa_code *code);   /* loops.c: counters that are paid for once in several iterations */
+void isa_place_bases(struct isa_code *code);      /* bases.c: parameters and addresses in the blocks that need them */
 void isa_mark_regions(struct isa_code *code);     /* branches.c: instructions around divergent branches */
 void isa_add_prologue(struct isa_code *code);     /* frame.c */
 void isa_add_frame(struct isa_code *code);        /* frame.c: registers that are kept across calls */

@@ -27,6 +27,7 @@ struct isa_code isa_estimate(const struct isa_target *target, const struct ptx_a
 static struct isa_code compile(const struct isa_target *target, const struct ptx_analysis *analysis) {
     struct isa_code code = isa_estimate(target, analysis);
     isa_amortize_loops(&code);
+    isa_place_bases(&code);
     isa_mark_regions(&code);
     isa_add_prologue(&code);
     isa_add_frame(&code);

@@ -1,0 +1,175 @@
+/* Where the parameters of a kernel and the base of shared memory come into registers. PTX names each of them once.
+ * ptxas loads a parameter (LDC, ULDC), and computes the base (S2UR, UMOV, ULEA), in each basic block that needs it,
+ * unless a block of the same loop that comes before it on every path has done so. What every iteration of an innermost
+ * loop needs is brought before the loop, unless the loop calls a function. Each predicated path brings its own. A wide
+ * product with a sum needs a parameter in a pair of registers, other instructions in a uniform pair, so both may be
+ * loaded. (ptxas 13.0 on small kernels.)
+ *
+ * Left out: words side by side that are loaded together, and values that are computed from parameters alone. */
+#include "isa/internal.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+
+enum { LOAD = 1, SHARED_BASE = 3 }; /* machine instructions */
+
+/* A place where a value comes into registers. */
+struct home {
+    uint32_t block, guard, n_calls; /* n_calls: before it in the text */
+    bool is_negated, is_pair;       /* is_pair: into two registers, for a wide product with a sum */
+};
+
+struct homes {
+    struct home *home;
+    uint32_t n, cost;
+};
+
+static bool dominates(const struct ptx_analysis *analysis, uint32_t above, uint32_t b) {
+    while (b != above && b != PTX_NO_BLOCK)
+        b = analysis->block[b].dominator;
+    return b == above;
+}
+
+static bool is_innermost(const struct ptx_analysis *analysis, uint32_t header) {
+    for (uint32_t l = 0; l < analysis->n_loops; l++)
+        if (analysis->loop[l].parent != PTX_NO_INDEX && analysis->loop[analysis->loop[l].parent].header == header)
+            return false;
+    return true;
+}
+
+static bool has_call(const struct isa_code *code, uint32_t header) {
+    for (uint32_t i = 0; i < code->n; i++)
+        if (isa_source(code, i)->opcode == PTX_OP_CALL && isa_is_in_loop(code, i, header))
+            return true;
+    return false;
+}
+
+/* Returns whether each iteration of the block's loop executes it. */
+static bool is_in_every_iteration(const struct ptx_analysis *analysis, uint32_t b) {
+    uint32_t header = analysis->block[b].loop_header;
+    for (uint32_t p = 0; p < analysis->block[header].n_predecessors; p++) {
+        uint32_t from = analysis->block[header].predecessor[p];
+        if (dominates(analysis, header, from) && !dominates(analysis, b, from))
+            return false;
+    }
+    return true;
+}
+
+static struct home home_of(const struct isa_code *code, uint32_t use) {
+    const struct ptx_analysis *analysis = code->analysis;
+    const struct ptx_instruction *insn = isa_source(code, use);
+    uint32_t b = analysis->block_of[use], header = analysis->block[b].loop_header;
+    struct home home = {.block = b, .guard = insn->guard, .is_negated = insn->guard_negated};
+    home.is_pair = code->insn[use].takes == ISA_TAKES_WIDE_PRODUCT;
+    for (uint32_t i = 0; i < use; i++)
+        home.n_calls += isa_source(code, i)->opcode == PTX_OP_CALL;
+    if (header != PTX_NO_BLOCK && insn->guard == PTX_NO_INDEX && is_innermost(analysis, header) &&
+        is_in_every_iteration(analysis, b) && analysis->block[header].dominator != PTX_NO_BLOCK &&
+        !has_call(code, header))
+        home.block = analysis->block[header].dominator;
+    return home;
+}
+
+/* Returns whether the value is in its register already. */
+static bool is_there(const struct isa_code *code, const struct homes *homes, const struct home *wanted) {
+    const struct ptx_block *block = code->analysis->block;
+    for (uint32_t k = 0; k < homes->n; k++) {
+        const struct home *other = &homes->home[k];
+        if (other->is_pair != wanted->is_pair || other->n_calls != wanted->n_calls)
+            continue;
+        if (other->guard == PTX_NO_INDEX ? block[other->block].loop_header == block[wanted->block].loop_header &&
+                                               dominates(code->analysis, other->block, wanted->block)
+                                         : other->block == wanted->block && other->guard == wanted->guard &&
+                                               other->is_negated == wanted->is_negated)
+            return true;
+    }
+    return false;
+}
+
+/* Returns the instruction that pays. Predicated paths have no costs of their own: their branch has them. */
+static uint32_t payer_of(const struct isa_code *code, const struct home *home, uint32_t use) {
+    const struct ptx_block *block = &code->analysis->block[home->block];
+    if (code->analysis->block_of[use] != home->block)
+        return block->first + block->count - 1;
+    if (block->n_predecessors == 1) {
+        const struct ptx_block *before = &code->analysis->block[block->predecessor[0]];
+        uint32_t last = before->first + before->count - 1;
+        if (before->count && code->insn[last].is_predicated)
+            return last;
+    }
+    return use;
+}
+
+static void bring(struct isa_code *code, uint32_t use, struct homes *homes) {
+    struct home home = home_of(code, use);
+    if (is_there(code, homes, &home))
+        return;
+    homes->home[homes->n++] = home;
+    struct isa_insn *payer = &code->insn[payer_of(code, &home, use)];
+    payer->parts = (uint16_t)(payer->parts + homes->cost * ISA_PARTS);
+}
+
+static void bring_to_uses(struct isa_code *code, uint32_t r, struct homes *homes) {
+    for (uint32_t u = code->first_use[r]; u < code->first_use[r + 1]; u++) {
+        uint32_t use = code->use[u], result = isa_result(isa_source(code, use));
+        const struct ptx_instruction *insn = isa_source(code, use);
+        bool is_name = (insn->opcode == PTX_OP_CVTA || insn->opcode == PTX_OP_MOV) && !code->insn[use].parts;
+        if (is_name && result != ISA_NONE && code->n_definitions[result] == 1)
+            bring_to_uses(code, result, homes);
+        else
+            bring(code, use, homes);
+    }
+}
+
+static bool is_parameter(const struct isa_code *code, uint32_t i) {
+    const struct ptx_instruction *insn = isa_source(code, i);
+    uint32_t r = isa_result(insn);
+    return code->function->is_entry && insn->opcode == PTX_OP_LD && insn->space == PTX_SPACE_PARAM &&
+           insn->guard == PTX_NO_INDEX && r != ISA_NONE && code->n_definitions[r] == 1 &&
+           insn->operand[1].register_id == PTX_NO_INDEX;
+}
+
+/* Returns whether the instruction brings an address of shared memory into a register. */
+static bool is_shared_place(const struct isa_code *code, uint32_t i) {
+    const struct ptx_instruction *insn = isa_source(code, i);
+    uint32_t r = isa_result(insn);
+    return insn->opcode == PTX_OP_MOV && insn->operand[1].kind == PTX_OPERAND_VARIABLE &&
+           insn->operand[1].variable->space == PTX_SPACE_SHARED && r != ISA_NONE && code->n_definitions[r] == 1;
+}
+
+/* Returns whether the instruction accesses a variable of shared memory by its name. */
+static bool names_shared_place(const struct ptx_instruction *insn) {
+    for (unsigned k = 0; isa_is_access(insn) && k < insn->n_operands; k++) {
+        const struct ptx_operand *operand = &insn->operand[k];
+        if (operand->kind == PTX_OPERAND_ADDRESS && operand->variable && operand->register_id == PTX_NO_INDEX)
+            return operand->variable->space == PTX_SPACE_SHARED;
+    }
+    return false;
+}
+
+static void place_shared_base(struct isa_code *code, struct homes *homes) {
+    homes->n = 0;
+    homes->cost = SHARED_BASE;
+    for (uint32_t i = 0; i < code->n; i++)
+        if (is_shared_place(code, i)) {
+            code->insn[i].parts = 0;
+            bring_to_uses(code, isa_result(isa_source(code, i)), homes);
+        } else if (names_shared_place(isa_source(code, i))) {
+            bring(code, i, homes);
+        }
+}
+
+void isa_place_bases(struct isa_code *code) {
+    uint32_t most = code->first_use[code->function->n_registers] + code->n;
+    struct homes homes = {.home = base_allocate(most + 1, sizeof *homes.home), .cost = LOAD};
+    for (uint32_t i = 0; i < code->n; i++) {
+        if (!is_parameter(code, i))
+            continue;
+        code->insn[i].parts = (uint16_t)(code->insn[i].parts - ISA_PARTS);
+        homes.n = 0;
+        bring_to_uses(code, isa_result(isa_source(code, i)), &homes);
+    }
+    place_shared_base(code, &homes);
+    free(homes.home);
+}

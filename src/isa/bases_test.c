@@ -1,0 +1,55 @@
+/* Tests of the places where parameters and the base of shared memory come into registers, counted in the machine code
+ * of ptxas 13.0. */
+#include "isa/fixture.h"
+
+static struct fixture placed(const char *body) {
+    struct fixture f = fixture_new(body);
+    isa_fold(&f.code);
+    isa_convert_branches(&f.code);
+    isa_place_bases(&f.code);
+    return f;
+}
+
+static void a_parameter_is_loaded_where_it_is_used(void **state) {
+    (void)state;
+    struct fixture f = placed("setp.ge.s32 %p1, %r1, %r0;\n@%p1 bra end;\nst.global.u32 [%rd0], %r1;\nbar.sync 0;\n"
+                              "st.global.u32 [%rd0+4], %r1;\nend:\n");
+    assert_int_equal(f.code.insn[0].parts, 0);
+    FIXTURE_EXPECT(&f, 2, 1, 2, 1, 1); /* setp with r0; rd0 once */
+}
+
+static void a_path_that_is_predicated_loads_its_own(void **state) {
+    (void)state;
+    struct fixture f = placed("setp.ge.s32 %p1, %r1, 5;\n@%p1 bra over;\nst.global.u32 [%rd0], %r1;\nover:\n"
+                              "setp.ge.s32 %p2, %r1, 9;\n@%p2 bra end;\nst.global.u32 [%rd0+4], %r1;\nend:\n"
+                              "bar.sync 0;\n");
+    FIXTURE_EXPECT(&f, 1, 1, 1, 1, 1, 1);
+}
+
+static void a_loop_without_inner_loops_has_its_parameters_before_it(void **state) {
+    (void)state;
+    struct fixture f = placed("mov.u32 %r2, 0;\nloop:\nld.global.u32 %r3, [%rd0];\nadd.s32 %r2, %r2, %r3;\n"
+                              "setp.lt.s32 %p1, %r2, %r0;\n@%p1 bra loop;\n");
+    FIXTURE_EXPECT(&f, 3, 1, 1, 1, 1);
+    f = placed("mov.u32 %r2, 0;\nloop:\nld.global.u32 %r3, [%rd0];\ninner:\nadd.s32 %r2, %r2, %r3;\n"
+               "setp.lt.s32 %p1, %r2, 50;\n@%p1 bra inner;\nsetp.lt.s32 %p2, %r2, %r0;\n@%p2 bra loop;\n");
+    FIXTURE_EXPECT(&f, 1, 2, 1, 1, 1, 2, 1);
+}
+
+static void blocks_that_may_not_execute_have_the_base_of_shared_memory_for_themselves(void **state) {
+    (void)state;
+    struct fixture f = placed("setp.ge.s32 %p1, %r1, 5;\n@%p1 bra over;\nmov.u32 %r2, s;\nadd.s32 %r3, %r2, %r1;\n"
+                              "atom.shared.add.u32 %r4, [%r3], %r1;\nover:\nmov.u32 %r5, s;\nadd.s32 %r6, %r5, 4;\n"
+                              "ld.shared.u32 %r7, [%r6];\nld.shared.u32 %r8, [s+8];\nst.global.u32 [%rd0], %r7;\n");
+    FIXTURE_EXPECT(&f, 1, 1, 0, 3, 1, 0, 3, 1, 1, 2);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_parameter_is_loaded_where_it_is_used),
+        cmocka_unit_test(a_path_that_is_predicated_loads_its_own),
+        cmocka_unit_test(a_loop_without_inner_loops_has_its_parameters_before_it),
+        cmocka_unit_test(blocks_that_may_not_execute_have_the_base_of_shared_memory_for_themselves),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
