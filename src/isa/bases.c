@@ -1,9 +1,9 @@
 /* Where the parameters of a kernel and the base of shared memory come into registers. PTX names each of them once.
  * ptxas loads a parameter (LDC, ULDC), and computes the base (S2UR, UMOV, ULEA), in each basic block that needs it,
- * unless a block of the same loop that comes before it on every path has done so. What every iteration of an innermost
- * loop needs is brought before the loop, unless the loop calls a function. Each predicated path brings its own. A wide
- * product with a sum needs a parameter in a pair of registers, other instructions in a uniform pair, so both may be
- * loaded. (ptxas 13.0 on small kernels.)
+ * unless a block that comes before it on every path has done so, for a parameter one of the same loop. What every
+ * iteration of an innermost loop needs is brought before the loop, unless the loop calls a function. Each predicated
+ * path brings its own. A wide product with a sum needs a parameter in a pair of registers, other instructions in a
+ * uniform pair, so both may be loaded. (ptxas 13.0 on small kernels.)
  *
  * Left out: words side by side that are loaded together, and values that are computed from parameters alone. */
 #include "isa/internal.h"
@@ -56,18 +56,29 @@ static bool is_in_every_iteration(const struct ptx_analysis *analysis, uint32_t 
     return true;
 }
 
-static struct home home_of(const struct isa_code *code, uint32_t use) {
+/* Returns the block that brings what block b needs. */
+static uint32_t block_for(const struct isa_code *code, uint32_t b, bool leaves_every_loop) {
     const struct ptx_analysis *analysis = code->analysis;
+    for (bool is_first = true; is_first || leaves_every_loop; is_first = false) {
+        uint32_t header = analysis->block[b].loop_header;
+        if (header == PTX_NO_BLOCK || analysis->block[header].dominator == PTX_NO_BLOCK ||
+            !(leaves_every_loop || is_innermost(analysis, header)) || !is_in_every_iteration(analysis, b) ||
+            has_call(code, header))
+            break;
+        b = analysis->block[header].dominator;
+    }
+    return b;
+}
+
+static struct home home_of(const struct isa_code *code, uint32_t use, const struct homes *homes) {
     const struct ptx_instruction *insn = isa_source(code, use);
-    uint32_t b = analysis->block_of[use], header = analysis->block[b].loop_header;
-    struct home home = {.block = b, .guard = insn->guard, .is_negated = insn->guard_negated};
+    struct home home = {.guard = insn->guard, .is_negated = insn->guard_negated};
     home.is_pair = code->insn[use].takes == ISA_TAKES_WIDE_PRODUCT;
     for (uint32_t i = 0; i < use; i++)
         home.n_calls += isa_source(code, i)->opcode == PTX_OP_CALL;
-    if (header != PTX_NO_BLOCK && insn->guard == PTX_NO_INDEX && is_innermost(analysis, header) &&
-        is_in_every_iteration(analysis, b) && analysis->block[header].dominator != PTX_NO_BLOCK &&
-        !has_call(code, header))
-        home.block = analysis->block[header].dominator;
+    home.block = code->analysis->block_of[use];
+    if (insn->guard == PTX_NO_INDEX)
+        home.block = block_for(code, home.block, homes->cost == SHARED_BASE);
     return home;
 }
 
@@ -78,8 +89,9 @@ static bool is_there(const struct isa_code *code, const struct homes *homes, con
         const struct home *other = &homes->home[k];
         if (other->is_pair != wanted->is_pair || other->n_calls != wanted->n_calls)
             continue;
-        if (other->guard == PTX_NO_INDEX ? block[other->block].loop_header == block[wanted->block].loop_header &&
-                                               dominates(code->analysis, other->block, wanted->block)
+        bool is_kept =
+            homes->cost == SHARED_BASE || block[other->block].loop_header == block[wanted->block].loop_header;
+        if (other->guard == PTX_NO_INDEX ? is_kept && dominates(code->analysis, other->block, wanted->block)
                                          : other->block == wanted->block && other->guard == wanted->guard &&
                                                other->is_negated == wanted->is_negated)
             return true;
@@ -102,7 +114,7 @@ static uint32_t payer_of(const struct isa_code *code, const struct home *home, u
 }
 
 static void bring(struct isa_code *code, uint32_t use, struct homes *homes) {
-    struct home home = home_of(code, use);
+    struct home home = home_of(code, use, homes);
     if (is_there(code, homes, &home))
         return;
     homes->home[homes->n++] = home;

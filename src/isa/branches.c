@@ -11,23 +11,47 @@ static const struct ptx_block *block_of(const struct isa_code *code, uint32_t i)
     return &code->analysis->block[code->analysis->block_of[i]];
 }
 
-/* Returns the cost of a path that can be predicated: a block with one way in and one way out; otherwise UINT32_MAX.
- * Bodies of unrolled loops stay behind a branch, however short they are. */
-static uint32_t path_cost(const struct isa_code *code, uint32_t b) {
-    const struct ptx_block *block = &code->analysis->block[b];
+static bool is_jump(const struct ptx_instruction *insn) {
+    return insn->opcode == PTX_OP_BRA && insn->guard == PTX_NO_INDEX;
+}
+
+/* Returns the parts of a block's instructions that can be predicated; otherwise UINT32_MAX. A branch that has become
+ * predicates itself may be its last one. */
+static uint32_t block_cost(const struct isa_code *code, const struct ptx_block *block) {
     uint32_t sum = 0;
-    if (block->n_predecessors != 1 || block->n_successors != 1 || !block->count ||
-        isa_source(code, block->first)->has_nounroll)
-        return UINT32_MAX;
     for (uint32_t i = block->first; i < block->first + block->count; i++) {
         const struct ptx_instruction *insn = isa_source(code, i);
-        bool is_jump = insn->opcode == PTX_OP_BRA && insn->guard == PTX_NO_INDEX;
-        if (is_jump)
+        if (is_jump(insn))
             continue;
-        if (ptx_opcode_family(insn->opcode) == PTX_FAMILY_CONTROL || insn->guard != PTX_NO_INDEX ||
-            insn->opcode == PTX_OP_ATOM || insn->opcode == PTX_OP_RED || code->insn[i].parts >= 9 * ISA_PARTS)
+        bool is_converted = insn->opcode == PTX_OP_BRA && code->insn[i].is_predicated;
+        bool is_control = ptx_opcode_family(insn->opcode) == PTX_FAMILY_CONTROL || insn->guard != PTX_NO_INDEX;
+        if ((is_control && !is_converted) || insn->opcode == PTX_OP_ATOM || insn->opcode == PTX_OP_RED ||
+            (!is_converted && code->insn[i].parts >= 9 * ISA_PARTS))
             return UINT32_MAX;
         sum += code->insn[i].parts;
+    }
+    return sum;
+}
+
+static bool is_converted(const struct isa_code *code, const struct ptx_block *block) {
+    return block->n_successors == 2 && code->insn[block->first + block->count - 1].is_predicated;
+}
+
+/* Returns the parts of the path from block b to the block where it ends; UINT32_MAX: it cannot be predicated. A path is
+ * a block with one way in and one way out, or several if the branches between them have become predicates. Bodies of
+ * unrolled loops stay behind a branch, however short they are. */
+static uint32_t path_cost(const struct isa_code *code, uint32_t b, uint32_t end) {
+    uint32_t sum = 0;
+    for (uint32_t n_ways_in = 1; b != end; n_ways_in = 2) {
+        if (b == PTX_NO_BLOCK)
+            return UINT32_MAX;
+        const struct ptx_block *block = &code->analysis->block[b];
+        uint32_t cost = block->count ? block_cost(code, block) : UINT32_MAX;
+        if (cost == UINT32_MAX || block->n_predecessors != n_ways_in || isa_source(code, block->first)->has_nounroll ||
+            (block->n_successors != 1 && !is_converted(code, block)))
+            return UINT32_MAX;
+        sum += cost;
+        b = block->n_successors == 1 ? block->successor[0] : block->post_dominator;
     }
     return sum;
 }
@@ -54,42 +78,42 @@ static uint32_t most_parts(const struct isa_code *code, uint32_t branch, uint32_
 
 /* Predicated instructions issue whether or not a thread needs them: the branch pays for them. Accesses to memory keep
  * their cost, since they go through their unit only if they execute. */
-static void move_cost(struct isa_code *code, uint32_t b, uint32_t branch) {
-    const struct ptx_block *block = &code->analysis->block[b];
-    for (uint32_t i = block->first; i < block->first + block->count; i++) {
-        if (isa_is_access(isa_source(code, i)))
-            continue;
-        if (isa_source(code, i)->opcode != PTX_OP_BRA)
-            code->insn[branch].parts = (uint16_t)(code->insn[branch].parts + code->insn[i].parts);
-        code->insn[i].parts = 0;
+static void move_cost(struct isa_code *code, uint32_t b, uint32_t end, uint32_t branch) {
+    while (b != end) {
+        const struct ptx_block *block = &code->analysis->block[b];
+        for (uint32_t i = block->first; i < block->first + block->count; i++) {
+            if (isa_is_access(isa_source(code, i)))
+                continue;
+            if (!is_jump(isa_source(code, i)))
+                code->insn[branch].parts = (uint16_t)(code->insn[branch].parts + code->insn[i].parts);
+            code->insn[i].parts = 0;
+        }
+        b = block->n_successors == 1 ? block->successor[0] : block->post_dominator;
     }
 }
 
-void isa_convert_branches(struct isa_code *code) {
+static void convert_branch(struct isa_code *code, uint32_t i) {
     const struct ptx_analysis *analysis = code->analysis;
-    const struct isa_compiler *compiler = code->target->compiler;
-    for (uint32_t i = 0; i < code->n; i++) {
-        const struct ptx_block *block = block_of(code, i);
-        if (isa_source(code, i)->opcode != PTX_OP_BRA || isa_source(code, i)->guard == PTX_NO_INDEX ||
-            block->n_successors != 2)
-            continue;
-        uint32_t a = block->successor[0], b = block->successor[1], end = analysis->n_blocks - 1;
-        uint32_t cost_a = path_cost(code, a), cost_b = path_cost(code, b);
-        bool skips_a = cost_a <= most_parts(code, i, a) && analysis->block[a].successor[0] == b && b != end;
-        bool skips_b = cost_b <= most_parts(code, i, b) && analysis->block[b].successor[0] == a && a != end;
-        bool is_choice = cost_a <= compiler->predicate.both * ISA_PARTS &&
-                         cost_b <= compiler->predicate.both * ISA_PARTS &&
-                         analysis->block[a].successor[0] == analysis->block[b].successor[0] &&
-                         analysis->block[a].successor[0] != end;
-        if (!skips_a && !skips_b && !is_choice)
-            continue;
-        code->insn[i].is_predicated = true;
-        code->insn[i].parts = 0;
-        if (skips_a || is_choice)
-            move_cost(code, a, i);
-        if (skips_b || is_choice)
-            move_cost(code, b, i);
-    }
+    uint32_t a = block_of(code, i)->successor[0], b = block_of(code, i)->successor[1];
+    uint32_t end = block_of(code, i)->post_dominator;
+    if (end == PTX_NO_BLOCK || end == analysis->n_blocks - 1)
+        return;
+    uint32_t both = code->target->compiler->predicate.both * ISA_PARTS;
+    uint32_t most_a = b == end ? most_parts(code, i, a) : both, most_b = a == end ? most_parts(code, i, b) : both;
+    if (path_cost(code, a, end) > most_a || path_cost(code, b, end) > most_b)
+        return;
+    code->insn[i].is_predicated = true;
+    code->insn[i].parts = 0;
+    move_cost(code, a, end, i);
+    move_cost(code, b, end, i);
+}
+
+/* The last branches first, because those before them may skip them. */
+void isa_convert_branches(struct isa_code *code) {
+    for (uint32_t i = code->n; i-- > 0;)
+        if (isa_source(code, i)->opcode == PTX_OP_BRA && isa_source(code, i)->guard != PTX_NO_INDEX &&
+            block_of(code, i)->n_successors == 2)
+            convert_branch(code, i);
 }
 
 /* Returns whether threads that come here end without doing anything else. */

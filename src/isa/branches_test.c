@@ -32,6 +32,20 @@ static void a_choice_becomes_predicates(void **state) {
     FIXTURE_EXPECT(&f, 1, 3, 0, 0, 0, 0, 1);
 }
 
+static void a_path_with_a_short_branch_becomes_predicates(void **state) {
+    (void)state;
+    struct fixture f = convert("setp.gt.s32 %p1, %r1, 5;\n@%p1 bra OVER;\nadd.f32 %f1, %f1, %f2;\n"
+                               "setp.gt.s32 %p2, %r1, 3;\n@%p2 bra INNER;\nadd.f32 %f1, %f1, %f3;\n"
+                               "INNER:\nadd.f32 %f1, %f1, %f3;\nOVER:\nst.global.f32 [%rd0], %f1;\n");
+    assert_true(fixture_at(&f, 1)->is_predicated);
+    FIXTURE_EXPECT(&f, 1, 4, 0, 0, 0, 0, 0, 1);
+    f = convert("setp.gt.s32 %p1, %r1, 5;\n@%p1 bra OTHER;\nadd.f32 %f1, %f1, %f2;\nbra.uni END;\n"
+                "OTHER:\nsetp.gt.s32 %p2, %r1, 3;\n@%p2 bra LAST;\nadd.f32 %f1, %f1, %f3;\nbra.uni END;\n"
+                "LAST:\nmul.f32 %f1, %f1, %f3;\nEND:\nst.global.f32 [%rd0], %f1;\n");
+    assert_true(fixture_at(&f, 1)->is_predicated); /* two choices end at one place */
+    FIXTURE_EXPECT(&f, 1, 4, 0, 0, 0, 0, 0, 0, 0, 1);
+}
+
 /* Nine instructions: ptxas predicates up to eight. */
 static const char *nine(const char *condition) {
     static char body[2048];
@@ -75,6 +89,7 @@ int main(void) {
         cmocka_unit_test(a_short_branch_becomes_predicates),
         cmocka_unit_test(accesses_under_predicates_keep_their_cost),
         cmocka_unit_test(a_choice_becomes_predicates),
+        cmocka_unit_test(a_path_with_a_short_branch_becomes_predicates),
         cmocka_unit_test(a_long_divergent_branch_has_a_region),
         cmocka_unit_test(a_path_that_loads_may_be_longer),
     };

@@ -142,6 +142,8 @@ bool isa_has_rare_path(const struct ptx_instruction *insn);
 
 /* What a thread computes does not change. */
 void isa_unroll(const struct isa_target *target, struct ptx_function *function, struct base_arena *arena);
+/* Removes jumps to the next instruction, and those that a branch only skips. */
+void isa_turn_branches(struct ptx_function *function);
 void isa_predicate(const struct isa_target *target, struct ptx_function *function);
 void isa_reuse_loads(struct ptx_function *function);
 /* Takes instructions out. Branches to one of them go to the next. */

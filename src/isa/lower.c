@@ -7,6 +7,7 @@ void isa_rewrite(const struct isa_target *target, struct ptx_function *function,
     if (!target->compiler)
         return;
     isa_reduce_atomics(function);
+    isa_turn_branches(function);
     isa_unroll(target, function, arena);
     isa_predicate(target, function);
     isa_reuse_loads(function);

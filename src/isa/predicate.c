@@ -67,6 +67,33 @@ static void take_out_jumps(struct ptx_function *function) {
     free(is_gone);
 }
 
+/* A branch over a jump becomes a branch to where the jump goes, under the opposite condition: nvcc writes both where an
+ * else-branch comes last in the text. */
+void isa_turn_branches(struct ptx_function *function) {
+    take_out_jumps(function);
+    bool *is_gone = base_allocate(function->n_instructions + 1, sizeof(bool));
+    bool *is_target = base_allocate(function->n_instructions + 1, sizeof(bool));
+    for (uint32_t i = 0; i < function->n_instructions; i++) {
+        const struct ptx_instruction *insn = &function->instruction[i];
+        if (isa_has_target(insn))
+            is_target[insn->operand[0].target] = true;
+        for (uint32_t t = 0; t < insn->n_targets; t++)
+            is_target[insn->target[t]] = true;
+    }
+    for (uint32_t i = 0; i + 2 < function->n_instructions; i++) {
+        struct ptx_instruction *branch = &function->instruction[i], *jump = branch + 1;
+        if (!isa_has_target(branch) || branch->guard == PTX_NO_INDEX || branch->operand[0].target != i + 2 ||
+            !isa_has_target(jump) || jump->guard != PTX_NO_INDEX || jump->has_nounroll || is_target[i + 1])
+            continue;
+        branch->guard_negated = !branch->guard_negated;
+        branch->operand[0].target = jump->operand[0].target;
+        is_gone[i + 1] = true;
+    }
+    isa_take_out(function, is_gone);
+    free(is_gone);
+    free(is_target);
+}
+
 void isa_predicate(const struct isa_target *target, struct ptx_function *function) {
     take_out_jumps(function);
     struct ptx_analysis *analysis = ptx_analyze_flow(function);

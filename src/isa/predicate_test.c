@@ -30,6 +30,20 @@ static struct ptx_function *predicate(const char *body) {
     return function;
 }
 
+static void a_branch_over_a_jump_takes_the_other_way(void **state) {
+    (void)state;
+    struct ptx_function *function = predicate("@%p1 bra L;\nbra.uni M;\nL: add.f32 %f1, %f1, %f3;\nbra.uni N;\n"
+                                              "M: sub.f32 %f1, %f1, %f3;\nN: st.global.f32 [%rd1], %f1;\nret;\n");
+    assert_int_equal(function->n_instructions, 9);
+    isa_turn_branches(function);
+    assert_int_equal(function->n_instructions, 8);
+    assert_true(function->instruction[2].guard_negated);
+    assert_int_equal(function->instruction[2].operand[0].target, 5);
+    assert_int_equal(function->instruction[3].opcode, PTX_OP_ADD);
+    assert_int_equal(function->instruction[4].operand[0].target, 6);
+    ptx_module_free(module);
+}
+
 static void a_load_gets_the_negated_guard(void **state) {
     (void)state;
     const struct ptx_function *function =
@@ -61,6 +75,7 @@ static void other_branches_stay(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_load_gets_the_negated_guard),
+        cmocka_unit_test(a_branch_over_a_jump_takes_the_other_way),
         cmocka_unit_test(other_branches_stay),
     };
     return cmocka_run_group_tests_name("isa/predicate", tests, NULL, NULL);
