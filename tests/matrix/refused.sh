@@ -27,15 +27,16 @@ for model in "${models[@]}"; do
 done
 "$heddle" run "${global[@]}" -d stack -q
 
-# wgmma: groups of four whole warps
+# wgmma: groups of four whole warps. Few SMs start sooner.
+card=(-m h200 --set sm.count=4)
 for program in gemm attention; do
     "$heddle" run "$program" --functional -q -- --code groups
     for model in stack barriers; do
         [[ $# == 1 || $model == stack ]] || continue
-        "$heddle" run "$program" -m h200 -d "$model" -q -- --code groups
+        "$heddle" run "$program" "${card[@]}" -d "$model" -q -- --code groups
     done
     for model in multi-pc dwf mimd odgs tbc dws slip; do
-        refuses "wgmma.mma_async" "$heddle" run "$program" -m h200 -d "$model" -q -- --code groups
+        refuses "wgmma.mma_async" "$heddle" run "$program" "${card[@]}" -d "$model" -q -- --code groups
     done
 done
 refuses "shared memory" "$heddle" run gemm -m gtx480 -q -- --code groups
