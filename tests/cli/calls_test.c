@@ -12,6 +12,13 @@
 
 #include "command.h"
 
+/* The sanitized suite makes one run of each kind: more of them only compare numbers. */
+#ifdef HEDDLE_FEW
+enum { HAS_ALL_RUNS = 0 };
+#else
+enum { HAS_ALL_RUNS = 1 };
+#endif
+
 static double measure(const char *options, const char *arguments) {
     struct outcome outcome = heddle("run --quiet %s %s/calls %s", options, programs(), arguments);
     expect_status(&outcome, 0);
@@ -31,14 +38,18 @@ static void expect_near(const char *arguments, double card) {
 static void printf_takes_its_time(void **state) {
     (void)state;
     expect_near("print 2 32 1", 32.4);
+    if (!HAS_ALL_RUNS)
+        return;
     expect_near("print 33 32 1", 326.3);
     expect_near("print 132 32 1", 1236);
 }
 
 static void malloc_and_free_take_their_time(void **state) {
     (void)state;
-    expect_near("allocate 1 1 8", 136.4);
     expect_near("allocate 1 32 4", 372.4);
+    if (!HAS_ALL_RUNS)
+        return;
+    expect_near("allocate 1 1 8", 136.4);
     expect_near("allocate 33 1 1", 250.4);
     expect_near("allocate 132 1 1", 986.8);
     expect_near("allocate 132 32 1", 1167.2);
