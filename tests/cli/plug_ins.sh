@@ -202,7 +202,7 @@ for i in 1 2 3; do
     stuck $i &
     process[i]=$!
 done
-"$heddle" check endless.so >check.out 2>&1 &
+"$heddle" check late.so >check.out 2>&1 &
 process[4]=$!
 "$heddle" check in_gpu.so --timeout 20 >in_gpu.out 2>&1 & # enough for the trial alone
 process[5]=$!
