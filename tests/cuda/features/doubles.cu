@@ -34,4 +34,5 @@ int main() {
     Device<double> input(x), output(n * 8);
     evaluate<<<4, 32>>>(input, output, n);
     expect_near(output.get(), expected, 1e-13);
+    return 0;
 }

@@ -53,4 +53,5 @@ int main() {
     for (int i = 0; i < 64; i++)
         expected[i] = (i + 1) % 64 * 3.5;
     expect_equal(out.get(), expected);
+    return 0;
 }

@@ -91,4 +91,5 @@ static void node_by_node() {
 int main() {
     captured();
     node_by_node();
+    return 0;
 }

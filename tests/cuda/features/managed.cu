@@ -71,4 +71,5 @@ int main() {
     EXPECT(attributes.type == cudaMemoryTypeManaged);
     CUDA(cudaFree(nodes));
     CUDA(cudaFreeHost(mapped));
+    return 0;
 }

@@ -33,4 +33,5 @@ int main() {
     CUDA(cudaFree(data));
     CUDA(cudaMemPoolTrimTo(own, 0));
     CUDA(cudaMemPoolDestroy(own));
+    return 0;
 }

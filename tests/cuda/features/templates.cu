@@ -45,4 +45,5 @@ int main() {
     in_a_namespace<<<1, 1>>>(out);
     with_a_structure<<<1, 1>>>(out, make_int3(1, 2, 3));
     expect_equal(out.get(), {42 + 123});
+    return 0;
 }

@@ -97,4 +97,5 @@ int main() {
     pixels<<<1, 4>>>(texture, rgba);
     std::vector<float4> got = rgba.get();
     EXPECT(got[0].x == 1 && got[1].y == 1 && std::fabs(got[2].w - 0.8f) < 1e-6f && std::fabs(got[0].z - 0.2f) < 1e-6f);
+    return 0;
 }

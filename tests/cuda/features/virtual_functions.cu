@@ -68,4 +68,5 @@ int main() {
     for (int i = 0; i < 16; i++)
         numbers[i] = i < 2 ? i : numbers[i - 1] + numbers[i - 2];
     expect_equal(out.get(), numbers);
+    return 0;
 }

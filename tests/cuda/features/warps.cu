@@ -64,4 +64,5 @@ int main() {
     expect_equal(unsigneds.get(), {0u, 0x7fu, 0u, n % 10u});
     expect_equal(floats.get(), {n * 0.5f});
     expect_equal(longs.get(), {(unsigned long long)n << 33, (unsigned long long)n * (n - 1) / 2});
+    return 0;
 }
