@@ -178,11 +178,11 @@ static void write_file(const char *path, const char *text) {
 
 /* At size medium one block; at size paper more, where the file does not forbid that size. */
 static const char sizes[] = "title: mine\nrun: {machine: gtx480, scheduler: lrr}\n%s"
-                            "programs: [{divergent: {medium_arguments: --blocks 1}}]\n"
+                            "programs: [{picture: {medium_arguments: --blocks 1}}]\n"
                             "measures: {blocks: {of: blocks, places: 0}}\n"
                             "claims:\n"
-                            "  - {says: one block., check: 'blocks[divergent] = 1'}\n"
-                            "  - {says: some., check: 'blocks[divergent] > 0'}\n";
+                            "  - {says: one block., check: 'blocks[picture] = 1'}\n"
+                            "  - {says: some., check: 'blocks[picture] > 0'}\n";
 
 static struct outcome page_of_sizes(const char *name, const char *largest, const char *options) {
     char path[256], text[1024];

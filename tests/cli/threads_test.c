@@ -205,7 +205,8 @@ static void every_diagnosis_is_the_same(void **state) {
                      "heddle: memory: nothing is in flight\n"
                      "heddle: deadlock in kernel 'meet' at cycle ");
     expect_diagnosis(KERNELS "meet -d dwf --grid 20 --block 64", 1, "heddle: deadlock in kernel 'meet' at cycle ");
-    expect_diagnosis(KERNELS "meet -m h200 --grid 20 --block 64", 1, "heddle: deadlock in kernel 'meet' at cycle ");
+    expect_diagnosis(KERNELS "meet -m h200 --set sm.count=8 --grid 20 --block 64", 1,
+                     "heddle: deadlock in kernel 'meet' at cycle ");
     expect_diagnosis(KERNELS "saxpy --grid 20 --arg f32:1 --arg buf:516 --arg buf:4096", 0,
                      "heddle: warning: stray access to ");
     expect_diagnosis(KERNELS "saxpy --memcheck --grid 20 --arg f32:1 --arg buf:516 --arg buf:4096", 1,
