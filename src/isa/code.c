@@ -119,6 +119,12 @@ static void find_short_registers(struct isa_code *code) {
 
 /* ---- Questions --------------------------------------------------------------------------------------------------- */
 
+bool isa_is_known(const struct isa_code *code, const struct ptx_operand *operand) {
+    uint32_t d = isa_definition(code, operand);
+    return isa_is_constant(operand) || (d != ISA_NONE && isa_source(code, d)->opcode == PTX_OP_MOV &&
+                                        isa_is_constant(&isa_source(code, d)->operand[1]));
+}
+
 bool isa_has_empty_half(const struct isa_code *code, const struct ptx_operand *operand) {
     if (operand->kind == PTX_OPERAND_INTEGER)
         return operand->value <= UINT32_MAX;

@@ -221,19 +221,12 @@ static bool is_extended_load(const struct isa_code *code, const struct ptx_opera
            ptx_type_bits(isa_type(isa_source(code, definition))) <= 16;
 }
 
-/* Returns whether the operand is a constant, perhaps in a register. */
-static bool is_known(const struct isa_code *code, const struct ptx_operand *operand) {
-    uint32_t d = isa_definition(code, operand);
-    return isa_is_constant(operand) || (d != ISA_NONE && isa_source(code, d)->opcode == PTX_OP_MOV &&
-                                        isa_is_constant(&isa_source(code, d)->operand[1]));
-}
-
 static unsigned cost_of_conversion(const struct isa_code *code, const struct ptx_instruction *insn) {
     enum ptx_type to = insn->type[0], from = insn->n_types > 1 ? insn->type[1] : to;
     bool is_integer = ptx_type_kind(to) != PTX_KIND_F && ptx_type_kind(from) != PTX_KIND_F;
     unsigned to_bits = ptx_type_bits(to), from_bits = ptx_type_bits(from);
     uint32_t result = isa_result(insn);
-    if (is_known(code, &insn->operand[1]))
+    if (isa_is_known(code, &insn->operand[1]))
         return 0; /* the compiler converts it */
     if (!is_integer)
         return 1;

@@ -294,10 +294,6 @@ static bool is_word_sum(const struct isa_code *code, const struct ptx_instructio
            !ptx_has(insn, PTX_MOD_CC);
 }
 
-static bool is_same_register(const struct ptx_operand *a, const struct ptx_operand *b) {
-    return a->kind == PTX_OPERAND_REGISTER && b->kind == PTX_OPERAND_REGISTER && a->register_id == b->register_id;
-}
-
 static bool is_wide_sum(const struct isa_code *code, const struct ptx_instruction *insn) {
     return is_sum(insn) && !isa_is_float(insn) && isa_is_wide(code, insn) && !ptx_has(insn, PTX_MOD_CC);
 }
@@ -329,7 +325,7 @@ static void fuse_wide_sums(struct isa_code *code) {
     free(is_full);
 }
 
-/* A sum takes in a product, a shift or a rotation by a constant, or another sum: one of them. */
+/* A sum takes in a product, a shift by a constant of a word or of two words, or another sum: one of them. */
 static void fuse_sums(struct isa_code *code) {
     bool *is_full = base_allocate(code->n + 1, sizeof(bool));
     for (uint32_t i = 0; i < code->n; i++) {
@@ -346,11 +342,11 @@ static void fuse_sums(struct isa_code *code) {
                               !isa_is_wide(code, inner);
             bool is_down = inner->opcode == PTX_OP_SHR && (insn->opcode == PTX_OP_ADD) &&
                            ptx_type_bits(isa_type(inner)) == 32; /* LEA.HI adds, but does not subtract it */
-            bool is_shift = (inner->opcode == PTX_OP_SHL || is_down) && isa_is_constant(&inner->operand[2]) &&
+            bool is_shift = (inner->opcode == PTX_OP_SHL || is_down) && isa_is_known(code, &inner->operand[2]) &&
                             !isa_is_wide(code, inner);
-            bool is_rotation = inner->opcode == PTX_OP_SHF && isa_is_constant(&inner->operand[3]) &&
-                               is_same_register(&inner->operand[1], &inner->operand[2]);
-            if (is_word_sum(code, inner) || (!is_bound && (is_product || is_shift || is_rotation))) {
+            bool is_funnel = inner->opcode == PTX_OP_SHF && insn->opcode == PTX_OP_ADD &&
+                             isa_is_known(code, &inner->operand[3]); /* LEA.HI takes both words */
+            if (is_word_sum(code, inner) || (!is_bound && (is_product || is_shift || is_funnel))) {
                 code->insn[d].parts = 0;
                 code->insn[i].takes = is_product && !is_bound ? ISA_TAKES_PRODUCT : ISA_TAKES_SUM;
                 is_full[i] = true;

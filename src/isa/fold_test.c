@@ -36,6 +36,15 @@ static void sums_and_products_limit_their_results(void **state) {
     fixture_free(&f);
 }
 
+static void a_sum_takes_in_a_shift_of_two_words(void **state) {
+    (void)state;
+    struct fixture f = fold("mov.u32 %r5, 7;\nshf.l.wrap.b32 %r2, %r1, %r1, %r5;\nadd.s32 %r3, %r2, %r0;\n"
+                            "shf.r.wrap.b32 %r4, %r1, %r3, 9;\nadd.s32 %r6, %r4, %r0;\nst.global.u32 [%rd0], %r6;\n");
+    FIXTURE_EXPECT(&f, 0, 0, 1, 0, 1, 1); /* LEA.HI */
+    f = fold("shf.l.wrap.b32 %r2, %r1, %r1, 7;\nsub.s32 %r3, %r2, %r0;\nst.global.u32 [%rd0], %r3;\n");
+    FIXTURE_EXPECT(&f, 1, 1, 1);
+}
+
 static void a_sum_takes_in_a_shift(void **state) {
     (void)state;
     struct fixture f =
@@ -158,6 +167,7 @@ int main(void) {
         cmocka_unit_test(constants_of_all_lanes_come_in_pairs),
         cmocka_unit_test(a_wide_product_is_part_of_the_sum),
         cmocka_unit_test(sums_and_products_limit_their_results),
+        cmocka_unit_test(a_sum_takes_in_a_shift_of_two_words),
         cmocka_unit_test(a_sum_takes_in_a_shift),
         cmocka_unit_test(an_offset_is_part_of_the_access),
         cmocka_unit_test(the_first_address_of_shared_memory_is_computed),

@@ -124,6 +124,9 @@ static inline bool isa_is_uniform_address(const struct isa_code *code, const str
            (operand->register_id == PTX_NO_INDEX || code->analysis->is_uniform[operand->register_id]);
 }
 
+/* Returns whether the operand is a constant, perhaps in a register. */
+bool isa_is_known(const struct isa_code *code, const struct ptx_operand *operand);
+
 /* Returns whether the instruction reads the register as the base of an address, and in no other way. */
 bool isa_reads_as_address(const struct ptx_instruction *insn, uint32_t r);
 
