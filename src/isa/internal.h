@@ -26,7 +26,9 @@ struct isa_compiler {
         uint32_t times;        /* that a loop's body is repeated if its iterations are known only at run time */
         uint32_t most_body;    /* the longest such body: without loads, */
         uint32_t most_shared;  /* with loads from shared memory, */
-        uint32_t most_global;  /* with loads that take longer */
+        uint32_t more_shared;  /* longer by this for each of them, */
+        uint32_t most_global;  /* with loads that take longer, */
+        uint32_t most;         /* and with any */
         uint32_t complete;     /* the most iterations, times the square of the body, of a loop that disappears, */
         uint32_t few;          /* or times the body itself */
         uint32_t partial_body; /* the longest body, without branches, of a loop that is unrolled in part, */

@@ -91,51 +91,92 @@ static bool find_counter(const struct isa_code *code, uint32_t header, struct is
     return false;
 }
 
-static uint32_t body_cost(const struct isa_code *code, uint32_t header) {
-    uint32_t sum = 0;
+/* Returns whether the loop contains code that keeps ptxas from unrolling it. */
+static bool has_calls(const struct isa_code *code, uint32_t header) {
     for (uint32_t i = 0; i < code->n; i++)
-        if (isa_is_in_loop(code, i, header)) {
-            if (isa_source(code, i)->opcode == PTX_OP_CALL || isa_source(code, i)->opcode == PTX_OP_BRX ||
-                isa_has_rare_path(isa_source(code, i)))
-                return UINT32_MAX;
-            sum += code->insn[i].parts;
-        }
-    return sum / ISA_PARTS;
+        if (isa_is_in_loop(code, i, header) &&
+            (isa_source(code, i)->opcode == PTX_OP_CALL || isa_source(code, i)->opcode == PTX_OP_BRX ||
+             isa_has_rare_path(isa_source(code, i))))
+            return true;
+    return false;
 }
 
-/* The length of a body as ptxas counts it before it unrolls a loop with a known number of iterations: an operation on
- * 64 bits is one, an access to shared memory almost two, and another access less (bodies of such accesses and
- * products). */
-static uint32_t body_weight(const struct isa_code *code, uint32_t header) {
+/* Returns the parts of an instruction as ptxas counts it before it unrolls a loop. It has not yet joined instructions,
+ * nor divided operations on 64 bits, and its sequences for divisions and special functions are still longer. */
+static uint32_t weight_of(const struct isa_code *code, uint32_t i) {
+    enum { DIVISION_BY_CONSTANT = 16, MOST_WIDE = 4 };
+    const struct ptx_instruction *insn = isa_source(code, i);
+    uint32_t cost = code->target->cost(code, i);
+    bool is_division = insn->opcode == PTX_OP_DIV || insn->opcode == PTX_OP_REM;
+    switch (insn->opcode) {
+    case PTX_OP_MOV:
+        return insn->operand[1].kind == PTX_OPERAND_SPECIAL ? ISA_PARTS : 0;
+    case PTX_OP_CVT:
+    case PTX_OP_SIN:
+    case PTX_OP_COS:
+        return ISA_PARTS;
+    case PTX_OP_DIV:
+    case PTX_OP_REM:
+    case PTX_OP_RCP:
+    case PTX_OP_SQRT:
+    case PTX_OP_RSQRT:
+    case PTX_OP_EX2:
+    case PTX_OP_LG2:
+        if (is_division && !isa_is_float(insn) && isa_is_constant(&insn->operand[2]))
+            return DIVISION_BY_CONSTANT * ISA_PARTS;
+        return cost > 1 ? cost * ISA_PARTS * 3 / 2 : ISA_PARTS;
+    default:
+        return isa_is_wide(code, insn) && cost <= MOST_WIDE ? ISA_PARTS : cost * ISA_PARTS;
+    }
+}
+
+static bool is_plain_access(const struct ptx_instruction *insn) {
+    return insn->opcode == PTX_OP_LD || insn->opcode == PTX_OP_ST;
+}
+
+/* The length of a body with a known number of iterations: an access to shared memory counts almost twice, another
+ * access less. */
+static uint32_t known_weight(const struct isa_code *code, uint32_t header) {
     enum { SHARED = 29, OTHER = 21 }; /* parts */
     uint32_t sum = 0;
     for (uint32_t i = 0; i < code->n; i++) {
         const struct ptx_instruction *insn = isa_source(code, i);
-        if (!isa_is_in_loop(code, i, header))
-            continue;
-        if (insn->opcode == PTX_OP_LD || insn->opcode == PTX_OP_ST)
-            sum += insn->space == PTX_SPACE_SHARED ? SHARED : OTHER;
-        else if (code->insn[i].parts == 2 * ISA_PARTS && isa_is_wide(code, insn))
-            sum += ISA_PARTS;
-        else
-            sum += code->insn[i].parts;
+        if (isa_is_in_loop(code, i, header))
+            sum += !is_plain_access(insn) ? weight_of(code, i) : insn->space == PTX_SPACE_SHARED ? SHARED : OTHER;
     }
     return sum / ISA_PARTS;
 }
 
-/* The longest body of a loop with unknown iterations that is unrolled. */
+/* The length of a body whose number of iterations is known only at run time: accesses count twice, except loads of
+ * constants. */
+static uint32_t unknown_weight(const struct isa_code *code, uint32_t header) {
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < code->n; i++) {
+        const struct ptx_instruction *insn = isa_source(code, i);
+        if (isa_is_in_loop(code, i, header))
+            sum += !is_plain_access(insn)           ? weight_of(code, i)
+                   : insn->space == PTX_SPACE_CONST ? ISA_PARTS
+                                                    : 2 * ISA_PARTS;
+    }
+    return sum / ISA_PARTS;
+}
+
+/* The longest body of a loop with unknown iterations that is unrolled. Each load of shared memory allows a longer one.
+ */
 static uint32_t most_body(const struct isa_code *code, uint32_t header) {
-    uint32_t most = code->target->compiler->unroll.most_body;
+    const struct isa_compiler *compiler = code->target->compiler;
+    uint32_t most = compiler->unroll.most_body, n_shared = 0;
     for (uint32_t i = 0; i < code->n; i++) {
         const struct ptx_instruction *insn = isa_source(code, i);
         if (insn->opcode != PTX_OP_LD || !isa_is_in_loop(code, i, header))
             continue;
-        if (insn->space == PTX_SPACE_SHARED && most < code->target->compiler->unroll.most_shared)
-            most = code->target->compiler->unroll.most_shared;
-        if (insn->space == PTX_SPACE_GLOBAL || insn->space == PTX_SPACE_GENERIC)
-            most = code->target->compiler->unroll.most_global;
+        n_shared += insn->space == PTX_SPACE_SHARED;
+        if (insn->space == PTX_SPACE_GLOBAL || insn->space == PTX_SPACE_GENERIC || insn->space == PTX_SPACE_LOCAL)
+            most = compiler->unroll.most_global;
     }
-    return most;
+    uint32_t with_shared = compiler->unroll.most_shared + n_shared * compiler->unroll.more_shared;
+    most = n_shared && with_shared > most ? with_shared : most;
+    return most < compiler->unroll.most ? most : compiler->unroll.most;
 }
 
 static bool has_branches(const struct isa_code *code, uint32_t header) {
@@ -217,15 +258,14 @@ bool isa_find_loop(const struct isa_code *code, uint32_t l, struct isa_loop *loo
     uint32_t header = code->analysis->loop[l].header;
     if (!is_innermost(code->analysis, l) || is_kept(code, header) || !find_counter(code, header, loop))
         return false;
-    uint32_t body = body_cost(code, header);
-    if (body == UINT32_MAX || !body || must_stay(code, loop))
+    if (has_calls(code, header) || must_stay(code, loop))
         return false;
     const struct isa_compiler *compiler = code->target->compiler;
     if (loop->iterations)
         loop->times =
-            unrolled_times(compiler, body_weight(code, header), loop->iterations, !has_branches(code, header));
+            unrolled_times(compiler, known_weight(code, header), loop->iterations, !has_branches(code, header));
     else
-        loop->times = body <= most_body(code, header) ? compiler->unroll.times : 1;
+        loop->times = unknown_weight(code, header) <= most_body(code, header) ? compiler->unroll.times : 1;
     return loop->times != 1;
 }
 

@@ -71,6 +71,46 @@ static void few_iterations_may_be_long(void **state) {
     expect_times(16, 20, TEN_LOADS, 8);
 }
 
+/* Expects a loop with iterations known at run time to be unrolled if its body has `most` of these, and not with one
+ * more. */
+static void expect_most(const char *head, const char *unit, unsigned most) {
+    static char body[8192];
+    for (unsigned length = most; length <= most + 1; length++) {
+        int n = snprintf(body, sizeof body, "mov.u32 %%r2, 0;\nLOOP:\n%s", head);
+        for (unsigned k = 0; k < length; k++)
+            n += snprintf(body + n, sizeof body - (size_t)n, "%s", unit);
+        snprintf(
+            body + n, sizeof body - (size_t)n,
+            "add.s32 %%r2, %%r2, 1;\nsetp.lt.s32 %%p1, %%r2, %%r0;\n@%%p1 bra LOOP;\nst.global.u32 [%%rd0], %%r3;\n"
+            "st.global.f32 [%%rd0+4], %%f1;\n");
+        struct fixture f = fixture_new(body);
+        struct isa_loop loop = {.times = 1};
+        isa_fold(&f.code);
+        isa_find_loop(&f.code, 0, &loop);
+        assert_int_equal(loop.times, length == most ? 4 : 1);
+        fixture_free(&f);
+    }
+}
+
+/* ptxas 13.0 for the same loops. */
+static void joined_instructions_count_before_they_are_joined(void **state) {
+    (void)state;
+    expect_most("", "min.u32 %r3, %r3, %r1;\n", 18);
+    expect_most("", "shl.b32 %r4, %r3, 3;\nadd.s32 %r3, %r4, %r1;\n", 9); /* LEA */
+    expect_most("", "not.b32 %r4, %r3;\nand.b32 %r5, %r4, %r1;\nor.b32 %r3, %r5, %r2;\n", 6);
+    expect_most("cvt.u64.u32 %rd1, %r3;\nadd.s64 %rd2, %rd1, %rd3;\ncvt.u32.u64 %r3, %rd2;\n",
+                "min.u32 %r3, %r3, %r1;\n", 15);
+}
+
+static void loads_allow_longer_bodies(void **state) {
+    (void)state;
+#define MORE "add.s32 %r3, %r4, %r3;\n"
+    expect_most("ld.shared.u32 %r4, [s];\n" MORE, "min.u32 %r3, %r3, %r1;\n", 21);
+    expect_most("ld.shared.u32 %r4, [s];\n" MORE "ld.shared.u32 %r4, [s+4];\n" MORE, "min.u32 %r3, %r3, %r1;\n", 23);
+    expect_most("ld.global.u32 %r4, [%rd0];\n" MORE, "min.u32 %r3, %r3, %r1;\n", 44);
+    expect_most("st.global.u32 [%rd0], %r3;\n" MORE, "min.u32 %r3, %r3, %r1;\n", 15);
+}
+
 static void other_loops_stay(void **state) {
     (void)state;
     struct fixture f = amortize("mov.u32 %r2, 0;", "add.s32 %r2, %r2, %r0;", "lt.s32 %p1, %r2, 99");
@@ -85,6 +125,8 @@ int main(void) {
         cmocka_unit_test(a_loop_of_known_length_disappears),
         cmocka_unit_test(long_loops_are_unrolled_in_part),
         cmocka_unit_test(few_iterations_may_be_long),
+        cmocka_unit_test(joined_instructions_count_before_they_are_joined),
+        cmocka_unit_test(loads_allow_longer_bodies),
         cmocka_unit_test(other_loops_stay),
     };
     return cmocka_run_group_tests_name("isa/loops", tests, NULL, NULL);

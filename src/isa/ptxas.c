@@ -8,8 +8,10 @@ const struct isa_compiler isa_ptxas = {
         {
             .times = 4,
             .most_body = 21,
-            .most_shared = 25,
+            .most_shared = 22,
+            .more_shared = 5,
             .most_global = 50,
+            .most = 100,
             .complete = 26500,
             .few = 400,
             .partial_body = 75,
