@@ -94,6 +94,63 @@ static void fold_offsets(struct isa_code *code) {
     }
 }
 
+/* ---- Far offsets ------------------------------------------------------------------------------------------------- */
+
+enum { OFFSET_BITS = 24, MOST_FAR = 32 }; /* an access has room for an offset of so many bits, with a sign */
+
+/* A base with a multiple of 2^24, in a pair of registers. */
+struct far_base {
+    uint32_t register_id, guard;
+    int64_t multiple;
+    bool is_negated;
+};
+
+/* Returns the place that the access has room for after a multiple of 2^24 was added to its base. */
+static struct far_base far_base_of(const struct isa_code *code, const struct ptx_instruction *insn,
+                                   const struct ptx_operand *operand) {
+    struct far_base far = {
+        .register_id = operand->register_id, .guard = insn->guard, .is_negated = insn->guard_negated};
+    int64_t offset = operand->offset;
+    for (uint32_t d; (d = code->definition[far.register_id]) < code->n && code->n_definitions[far.register_id] == 1 &&
+                     !code->insn[d].parts && is_sum(isa_source(code, d)) &&
+                     isa_is_constant(&isa_source(code, d)->operand[2]) &&
+                     isa_source(code, d)->operand[1].kind == PTX_OPERAND_REGISTER;) {
+        int64_t more = (int64_t)isa_source(code, d)->operand[2].value;
+        offset += isa_source(code, d)->opcode == PTX_OP_ADD ? more : -more;
+        far.register_id = isa_source(code, d)->operand[1].register_id;
+    }
+    far.multiple = (offset + (1 << (OFFSET_BITS - 1))) >> OFFSET_BITS;
+    return far;
+}
+
+/* An offset that an access has no room for: two instructions add a multiple of 2^24 to the base, once in a basic block.
+ */
+static void add_far_offsets(struct isa_code *code) {
+    struct far_base known[MOST_FAR];
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < code->n; i++) {
+        const struct ptx_instruction *insn = isa_source(code, i);
+        if (i == 0 || code->analysis->block_of[i] != code->analysis->block_of[i - 1])
+            n = 0;
+        bool is_far_space = insn->space == PTX_SPACE_GLOBAL || insn->space == PTX_SPACE_GENERIC;
+        for (unsigned k = 0; isa_is_access(insn) && is_far_space && k < insn->n_operands; k++) {
+            const struct ptx_operand *operand = &insn->operand[k];
+            if (operand->kind != PTX_OPERAND_ADDRESS || operand->register_id == PTX_NO_INDEX)
+                continue;
+            struct far_base far = far_base_of(code, insn, operand);
+            uint32_t j = 0;
+            while (j < n && (known[j].register_id != far.register_id || known[j].multiple != far.multiple ||
+                             known[j].guard != far.guard || known[j].is_negated != far.is_negated))
+                j++;
+            if (!far.multiple || j < n)
+                continue;
+            if (n < MOST_FAR)
+                known[n++] = far;
+            code->insn[i].parts = (uint16_t)(code->insn[i].parts + 2 * ISA_PARTS);
+        }
+    }
+}
+
 /* A load of 8 or 16 bits clears the bits above them: a mask of those that it loads changes nothing. */
 static void fold_masks(struct isa_code *code) {
     for (uint32_t i = 0; i < code->n; i++) {
@@ -530,6 +587,7 @@ void isa_fold(struct isa_code *code) {
     fold_wide_products(code);
     fold_extensions(code);
     fold_offsets(code);
+    add_far_offsets(code);
     fold_masks(code);
     add_shared_base(code);
     join_loads(code);

@@ -27,6 +27,15 @@ static void a_wide_product_is_part_of_the_sum(void **state) {
     FIXTURE_EXPECT(&f, 1, 1);
 }
 
+static void far_offsets_take_a_sum(void **state) {
+    (void)state;
+    struct fixture f = fold(
+        "ld.global.u32 %r2, [%rd0+8388604];\nst.global.u32 [%rd0+8388608], %r2;\nst.global.u32 [%rd0+-8388608], %r2;\n"
+        "st.global.u32 [%rd0+16777216], %r2;\nadd.s64 %rd1, %rd0, 33554432;\nst.global.u32 [%rd1+4], %r2;\n"
+        "@%p1 st.global.u32 [%rd1+8], %r2;\n");
+    FIXTURE_EXPECT(&f, 1, 3, 1, 1, 0, 3, 3); /* IADD3, IADD3.X */
+}
+
 static void sums_and_products_limit_their_results(void **state) {
     (void)state;
     struct fixture f = fold("fma.rn.f32 %f1, %f2, %f3, %f3;\ncvt.sat.f32.f32 %f4, %f1;\nst.global.f32 [%rd0], %f4;\n");
@@ -166,6 +175,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(constants_of_all_lanes_come_in_pairs),
         cmocka_unit_test(a_wide_product_is_part_of_the_sum),
+        cmocka_unit_test(far_offsets_take_a_sum),
         cmocka_unit_test(sums_and_products_limit_their_results),
         cmocka_unit_test(a_sum_takes_in_a_shift_of_two_words),
         cmocka_unit_test(a_sum_takes_in_a_shift),
