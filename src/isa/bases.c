@@ -3,7 +3,8 @@
  * unless a block that comes before it on every path has done so, for a parameter one of the same loop. What every
  * iteration of an innermost loop needs is brought before the loop, unless the loop calls a function. Each predicated
  * path brings its own. A wide product with a sum needs a parameter in a pair of registers, other instructions in a
- * uniform pair, so both may be loaded. (ptxas 13.0 on small kernels.)
+ * uniform pair, so both may be loaded. The reciprocal of a divisor that does not change in a loop is computed before
+ * it. (ptxas 13.0 on small kernels.)
  *
  * Left out: words side by side that are loaded together, and values that are computed from parameters alone. */
 #include "isa/internal.h"
@@ -172,6 +173,27 @@ static void place_shared_base(struct isa_code *code, struct homes *homes) {
         }
 }
 
+/* The reciprocal of a divisor that a loop does not change is computed before the loop: I2F, MUFU.RCP, F2I and its
+ * correction. */
+static void place_reciprocals(struct isa_code *code) {
+    enum { RECIPROCAL = 10 };
+    const struct ptx_analysis *analysis = code->analysis;
+    uint32_t *above = base_allocate(code->function->n_registers + 1, sizeof *above); /* the block with it, from 1 */
+    for (uint32_t i = 0; i < code->n; i++) {
+        uint32_t header = analysis->block[analysis->block_of[i]].loop_header;
+        if (!isa_leaves_reciprocal(code, i) || analysis->block[header].dominator == PTX_NO_BLOCK)
+            continue;
+        uint32_t r = isa_source(code, i)->operand[2].register_id, home = analysis->block[header].dominator;
+        const struct ptx_block *block = &analysis->block[home];
+        if (!block->count || (above[r] && dominates(analysis, above[r] - 1, home)))
+            continue;
+        above[r] = home + 1;
+        struct isa_insn *payer = &code->insn[block->first + block->count - 1];
+        payer->parts = (uint16_t)(payer->parts + RECIPROCAL * ISA_PARTS);
+    }
+    free(above);
+}
+
 void isa_place_bases(struct isa_code *code) {
     uint32_t most = code->first_use[code->function->n_registers] + code->n;
     struct homes homes = {.home = base_allocate(most + 1, sizeof *homes.home), .cost = LOAD};
@@ -183,5 +205,6 @@ void isa_place_bases(struct isa_code *code) {
         bring_to_uses(code, isa_result(isa_source(code, i)), &homes);
     }
     place_shared_base(code, &homes);
+    place_reciprocals(code);
     free(homes.home);
 }

@@ -44,11 +44,23 @@ static void blocks_that_may_not_execute_have_the_base_of_shared_memory_for_thems
     FIXTURE_EXPECT(&f, 1, 1, 0, 3, 1, 0, 3, 1, 1, 2);
 }
 
+/* The divisor r0, a parameter, is loaded before the loop, too. */
+static void a_reciprocal_is_computed_before_the_loop(void **state) {
+    (void)state;
+#define LOOP "mov.u32 %r2, 0;\nloop:\ndiv.u32 %r3, %r2, %r0;\nrem.u32 %r4, %r2, %r0;\n"
+#define END "add.s32 %r2, %r2, %r3;\nsetp.lt.s32 %p1, %r2, %r4;\n@%p1 bra loop;\n"
+    struct fixture f = placed(LOOP END);
+    FIXTURE_EXPECT(&f, 1 + 1 + 10, 9, 8, 1, 1, 1);
+    f = placed(LOOP "add.s32 %r0, %r0, 1;\n" END);
+    FIXTURE_EXPECT(&f, 1, 18, 17, 1, 1, 1, 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_parameter_is_loaded_where_it_is_used),
         cmocka_unit_test(a_path_that_is_predicated_loads_its_own),
         cmocka_unit_test(a_loop_without_inner_loops_has_its_parameters_before_it),
+        cmocka_unit_test(a_reciprocal_is_computed_before_the_loop),
         cmocka_unit_test(blocks_that_may_not_execute_have_the_base_of_shared_memory_for_themselves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -174,6 +174,13 @@ static bool is_repeated(const struct isa_code *code, uint32_t i) {
     return false;
 }
 
+bool isa_leaves_reciprocal(const struct isa_code *code, uint32_t i) {
+    const struct ptx_instruction *insn = isa_source(code, i);
+    return (insn->opcode == PTX_OP_DIV || insn->opcode == PTX_OP_REM) && !isa_is_float(insn) &&
+           ptx_type_bits(isa_type(insn)) == 32 && !isa_is_constant(&insn->operand[2]) &&
+           is_loop_invariant(code, &insn->operand[2], i);
+}
+
 static unsigned cost_of_division(const struct isa_code *code, uint32_t i) {
     const struct ptx_instruction *insn = isa_source(code, i);
     enum ptx_type type = isa_type(insn);
