@@ -583,6 +583,44 @@ static void fold_limits(struct isa_code *code) {
     }
 }
 
+/* ---- Masks of lanes ---------------------------------------------------------------------------------------------- */
+
+static bool is_warp_wide(const struct ptx_instruction *insn) {
+    return insn->opcode == PTX_OP_SHFL || insn->opcode == PTX_OP_VOTE || insn->opcode == PTX_OP_MATCH ||
+           insn->opcode == PTX_OP_REDUX;
+}
+
+/* Returns the register with the lanes that take part, if the compiler does not know them; otherwise ISA_NONE. */
+static uint32_t unknown_mask(const struct isa_code *code, const struct ptx_instruction *insn) {
+    if (!is_warp_wide(insn) || insn->n_operands < 3 || !ptx_has(insn, PTX_MOD_SYNC))
+        return ISA_NONE;
+    const struct ptx_operand *mask = &insn->operand[insn->n_operands - 1];
+    uint32_t d = isa_definition(code, mask);
+    bool is_active = d != ISA_NONE && isa_source(code, d)->opcode == PTX_OP_ACTIVEMASK;
+    return mask->kind != PTX_OPERAND_REGISTER || is_active || isa_is_known(code, mask) ? ISA_NONE : mask->register_id;
+}
+
+/* Lanes that the compiler does not know must meet first: WARPSYNC before a single shuffle, and BSSY and BSYNC around
+ * another instruction. Before several shuffles in a basic block the code asks once whether the lanes are those that
+ * are there: MATCH, REDUX, VOTEU, LOP3, BRA. The path for other lanes is not modelled. */
+static void add_meetings(struct isa_code *code) {
+    enum { SINGLE = 1, SEVERAL = 5, OTHER = 3 };
+    for (uint32_t i = 0; i < code->n; i++) {
+        uint32_t mask = unknown_mask(code, isa_source(code, i)), first = i, n = 0;
+        const struct ptx_block *block = &code->analysis->block[code->analysis->block_of[i]];
+        for (uint32_t k = block->first; mask != ISA_NONE && k < block->first + block->count; k++)
+            if (unknown_mask(code, isa_source(code, k)) == mask) {
+                first = k < first ? k : first;
+                n++;
+            }
+        bool is_shuffle = isa_source(code, i)->opcode == PTX_OP_SHFL;
+        if (n && first == i)
+            code->insn[i].parts = (uint16_t)(code->insn[i].parts + ISA_PARTS * (!is_shuffle ? OTHER
+                                                                                : n > 1     ? SEVERAL
+                                                                                            : SINGLE));
+    }
+}
+
 void isa_fold(struct isa_code *code) {
     fold_wide_products(code);
     fold_extensions(code);
@@ -599,4 +637,5 @@ void isa_fold(struct isa_code *code) {
     fold_signs(code);
     fold_limits(code);
     fold_predicates(code);
+    add_meetings(code);
 }

@@ -36,6 +36,19 @@ static void far_offsets_take_a_sum(void **state) {
     FIXTURE_EXPECT(&f, 1, 3, 1, 1, 0, 3, 3); /* IADD3, IADD3.X */
 }
 
+static void lanes_that_are_not_known_meet_before_shuffles(void **state) {
+    (void)state;
+    struct fixture f = fold("shfl.sync.bfly.b32 %r2, %r1, 8, 31, -1;\nmov.u32 %r3, 65535;\n"
+                            "shfl.sync.bfly.b32 %r4, %r2, 8, 31, %r3;\nactivemask.b32 %r5;\n"
+                            "shfl.sync.bfly.b32 %r6, %r4, 8, 31, %r5;\nst.global.u32 [%rd0], %r6;\n");
+    FIXTURE_EXPECT(&f, 1, 0, 1, 1, 1, 1);
+    f = fold("shfl.sync.bfly.b32 %r2, %r1, 8, 31, %r0;\nst.global.u32 [%rd0], %r2;\n"
+             "bar.sync 0;\n@%p1 bra over;\nvote.sync.ballot.b32 %r5, %p2, %r0;\nst.global.u32 [%rd0+4], %r5;\n"
+             "over:\nshfl.sync.bfly.b32 %r3, %r2, 4, 31, %r0;\nshfl.sync.bfly.b32 %r4, %r3, 2, 31, %r0;\n"
+             "st.global.u32 [%rd0+8], %r4;\n");
+    FIXTURE_EXPECT(&f, 2, 1, 1, 1, 4, 1, 6, 1, 1);
+}
+
 static void sums_and_products_limit_their_results(void **state) {
     (void)state;
     struct fixture f = fold("fma.rn.f32 %f1, %f2, %f3, %f3;\ncvt.sat.f32.f32 %f4, %f1;\nst.global.f32 [%rd0], %f4;\n");
@@ -176,6 +189,7 @@ int main(void) {
         cmocka_unit_test(constants_of_all_lanes_come_in_pairs),
         cmocka_unit_test(a_wide_product_is_part_of_the_sum),
         cmocka_unit_test(far_offsets_take_a_sum),
+        cmocka_unit_test(lanes_that_are_not_known_meet_before_shuffles),
         cmocka_unit_test(sums_and_products_limit_their_results),
         cmocka_unit_test(a_sum_takes_in_a_shift_of_two_words),
         cmocka_unit_test(a_sum_takes_in_a_shift),
