@@ -1,10 +1,10 @@
 /* Where the parameters of a kernel and the base of shared memory come into registers. PTX names each of them once.
  * ptxas loads a parameter (LDC, ULDC), and computes the base (S2UR, UMOV, ULEA), in each basic block that needs it,
  * unless a block that comes before it on every path has done so, for a parameter one of the same loop. What every
- * iteration of an innermost loop needs is brought before the loop, unless the loop calls a function. Each predicated
- * path brings its own. A wide product with a sum needs a parameter in a pair of registers, other instructions in a
- * uniform pair, so both may be loaded. The reciprocal of a divisor that does not change in a loop is computed before
- * it. (ptxas 13.0 on small kernels.)
+ * iteration of an innermost loop needs is brought before the loop, unless the loop calls a function, or is unrolled and
+ * needs a pair. Each predicated path brings its own. A wide product with a sum needs a parameter in a pair of
+ * registers, other instructions in a uniform pair, so both may be loaded. The reciprocal of a divisor that does not
+ * change in a loop is computed before it. (ptxas 13.0 on small kernels.)
  *
  * Left out: words side by side that are loaded together, and values that are computed from parameters alone. */
 #include "isa/internal.h"
@@ -57,6 +57,18 @@ static bool is_in_every_iteration(const struct ptx_analysis *analysis, uint32_t 
     return true;
 }
 
+/* Returns whether the loop contains several bodies, which unroll.c has written. */
+static bool is_unrolled(const struct isa_code *code, uint32_t header) {
+    const struct ptx_block *block = &code->analysis->block[header];
+    const struct ptx_location *first = &isa_source(code, block->first)->at;
+    for (uint32_t i = block->first + 1; i < code->n; i++) {
+        const struct ptx_location *at = &isa_source(code, i)->at;
+        if (isa_is_in_loop(code, i, header) && at->line && at->line == first->line && at->column == first->column)
+            return true;
+    }
+    return false;
+}
+
 /* Returns the block that brings what block b needs. */
 static uint32_t block_for(const struct isa_code *code, uint32_t b, bool leaves_every_loop) {
     const struct ptx_analysis *analysis = code->analysis;
@@ -78,7 +90,9 @@ static struct home home_of(const struct isa_code *code, uint32_t use, const stru
     for (uint32_t i = 0; i < use; i++)
         home.n_calls += isa_source(code, i)->opcode == PTX_OP_CALL;
     home.block = code->analysis->block_of[use];
-    if (insn->guard == PTX_NO_INDEX)
+    uint32_t header = code->analysis->block[home.block].loop_header;
+    bool stays = home.is_pair && header != PTX_NO_BLOCK && is_unrolled(code, header);
+    if (insn->guard == PTX_NO_INDEX && !stays)
         home.block = block_for(code, home.block, homes->cost == SHARED_BASE);
     return home;
 }
@@ -173,6 +187,78 @@ static void place_shared_base(struct isa_code *code, struct homes *homes) {
         }
 }
 
+/* ---- Pointers of all threads ------------------------------------------------------------------------------------- */
+
+/* Returns whether the operand is a parameter, perhaps with a constant. */
+static bool is_from_parameter(const struct isa_code *code, const struct ptx_operand *operand) {
+    enum { DEEPEST = 8 };
+    for (unsigned depth = 0; depth < DEEPEST; depth++) {
+        uint32_t d = isa_definition(code, operand);
+        if (d == ISA_NONE)
+            return false;
+        const struct ptx_instruction *insn = isa_source(code, d);
+        bool is_name = insn->opcode == PTX_OP_MOV || insn->opcode == PTX_OP_CVTA ||
+                       (insn->opcode == PTX_OP_ADD && isa_is_constant(&insn->operand[2]));
+        if (!is_name)
+            return is_parameter(code, d);
+        operand = &insn->operand[1];
+    }
+    return false;
+}
+
+/* Returns whether the register begins as a parameter and moves on by a constant in the loop. */
+static bool is_moved_pointer(const struct isa_code *code, uint32_t r, uint32_t header) {
+    int64_t step;
+    if (code->is_short[r] || code->n_definitions[r] != 2 || isa_find_step(code, r, header, &step) == ISA_NONE)
+        return false;
+    for (uint32_t i = 0; i < code->n; i++) {
+        const struct ptx_instruction *insn = isa_source(code, i);
+        if (isa_result(insn) != r || isa_is_in_loop(code, i, header))
+            continue;
+        bool is_start = insn->opcode == PTX_OP_MOV || insn->opcode == PTX_OP_CVTA ||
+                        (insn->opcode == PTX_OP_ADD && isa_is_constant(&insn->operand[2]));
+        return is_start && is_from_parameter(code, &insn->operand[1]);
+    }
+    return false;
+}
+
+/* Returns whether all threads leave the loop in the same iteration. */
+static bool ends_for_all(const struct isa_code *code, uint32_t header) {
+    const struct ptx_analysis *analysis = code->analysis;
+    for (uint32_t b = 0; b + 1 < analysis->n_blocks; b++) {
+        const struct ptx_block *block = &analysis->block[b];
+        bool may_leave = block->loop_header == header && block->n_successors == 2 &&
+                         (analysis->block[block->successor[0]].loop_header != header ||
+                          analysis->block[block->successor[1]].loop_header != header);
+        if (may_leave && !analysis->is_uniform_branch[block->first + block->count - 1])
+            return false;
+    }
+    return true;
+}
+
+/* A pointer that is the same for all threads moves on in uniform registers. Accesses to global memory read another
+ * pair, so it is copied in each iteration; not in a loop that is unrolled. */
+static void copy_pointers(struct isa_code *code) {
+    const struct ptx_analysis *analysis = code->analysis;
+    bool *is_copied = base_allocate(code->function->n_registers + 1, sizeof(bool));
+    for (uint32_t i = 0; i < code->n; i++) {
+        const struct ptx_instruction *insn = isa_source(code, i);
+        uint32_t header = analysis->block[analysis->block_of[i]].loop_header;
+        if (header == PTX_NO_BLOCK || !isa_is_access(insn) || insn->space != PTX_SPACE_GLOBAL)
+            continue;
+        for (unsigned k = 0; k < insn->n_operands; k++) {
+            const struct ptx_operand *operand = &insn->operand[k];
+            uint32_t r = operand->register_id;
+            if (operand->kind != PTX_OPERAND_ADDRESS || r == PTX_NO_INDEX || is_copied[r] ||
+                !is_moved_pointer(code, r, header) || !ends_for_all(code, header) || is_unrolled(code, header))
+                continue;
+            is_copied[r] = true;
+            code->insn[i].parts = (uint16_t)(code->insn[i].parts + 2 * ISA_PARTS);
+        }
+    }
+    free(is_copied);
+}
+
 /* The reciprocal of a divisor that a loop does not change is computed before the loop: I2F, MUFU.RCP, F2I and its
  * correction. */
 static void place_reciprocals(struct isa_code *code) {
@@ -206,5 +292,6 @@ void isa_place_bases(struct isa_code *code) {
     }
     place_shared_base(code, &homes);
     place_reciprocals(code);
+    copy_pointers(code);
     free(homes.home);
 }
