@@ -13,8 +13,7 @@ static bool is_stored(const struct isa_code *code, uint32_t r) {
     return false;
 }
 
-/* Returns whether the value that the register has after instruction i may still be read. */
-static bool is_live_after(const struct isa_code *code, uint32_t r, uint32_t i) {
+bool isa_is_live_after(const struct isa_code *code, uint32_t r, uint32_t i) {
     const struct ptx_block *block = &code->analysis->block[code->analysis->block_of[i]];
     for (uint32_t k = i + 1; k < block->first + block->count; k++) {
         const struct ptx_instruction *insn = isa_source(code, k);
@@ -40,7 +39,7 @@ static bool is_written_while_live(const struct isa_code *code, uint32_t written,
         n++;
         bool is_same_copy = insn->opcode == PTX_OP_MOV && insn->operand[1].kind == PTX_OPERAND_REGISTER &&
                             insn->operand[1].register_id == kept;
-        if (i != copy && !is_same_copy && is_live_after(code, kept, i))
+        if (i != copy && !is_same_copy && isa_is_live_after(code, kept, i))
             return true;
     }
     return n < code->n_definitions[written]; /* a vector's element */

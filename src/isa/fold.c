@@ -583,6 +583,74 @@ static void fold_limits(struct isa_code *code) {
     }
 }
 
+/* ---- Choices ----------------------------------------------------------------------------------------------------- */
+
+/* Returns whether a predicate may guard the machine instruction that computes the word. */
+static bool may_be_guarded(const struct isa_code *code, uint32_t d) {
+    const struct ptx_instruction *insn = isa_source(code, d);
+    if (code->insn[d].parts != ISA_PARTS || ptx_type_bits(isa_type(insn)) != 32)
+        return false;
+    switch (insn->opcode) {
+    case PTX_OP_ADD:
+    case PTX_OP_SUB:
+    case PTX_OP_MUL:
+    case PTX_OP_MAD:
+    case PTX_OP_FMA:
+    case PTX_OP_MIN:
+    case PTX_OP_MAX:
+    case PTX_OP_AND:
+    case PTX_OP_OR:
+    case PTX_OP_XOR:
+    case PTX_OP_NOT:
+    case PTX_OP_SHL:
+    case PTX_OP_SHR:
+    case PTX_OP_EX2:
+    case PTX_OP_LG2:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* A choice between a result that nothing else reads and a register that is not needed afterwards: a predicate guards
+ * the instruction with that result, which overwrites the register. */
+static void fold_choices(struct isa_code *code) {
+    for (uint32_t i = 0; i < code->n; i++) {
+        const struct ptx_instruction *insn = isa_source(code, i);
+        if (insn->opcode != PTX_OP_SELP || ptx_type_bits(isa_type(insn)) != 32 || !code->insn[i].parts)
+            continue;
+        for (unsigned k = 1; k <= 2; k++) {
+            const struct ptx_operand *other = &insn->operand[3 - k];
+            uint32_t d = only_for(code, &insn->operand[k], i);
+            if (d == ISA_NONE || !may_be_guarded(code, d) || other->kind != PTX_OPERAND_REGISTER ||
+                isa_is_known(code, other) || isa_is_live_after(code, other->register_id, i))
+                continue;
+            code->insn[i].parts = 0;
+            break;
+        }
+    }
+}
+
+static bool is_31(const struct isa_code *code, const struct ptx_operand *operand) {
+    uint32_t d = isa_definition(code, operand);
+    if (d != ISA_NONE && isa_is_known(code, operand))
+        operand = &isa_source(code, d)->operand[1];
+    return operand->kind == PTX_OPERAND_INTEGER && operand->value == 31;
+}
+
+/* clz is FLO, which numbers the highest bit, and a difference from 31; another such difference cancels it. */
+static void fold_highest_bits(struct isa_code *code) {
+    for (uint32_t i = 0; i < code->n; i++) {
+        const struct ptx_instruction *insn = isa_source(code, i);
+        uint32_t d = insn->opcode == PTX_OP_SUB ? only_for(code, &insn->operand[2], i) : ISA_NONE;
+        if (d == ISA_NONE || isa_source(code, d)->opcode != PTX_OP_CLZ ||
+            ptx_type_bits(isa_type(isa_source(code, d))) != 32 || !is_31(code, &insn->operand[1]))
+            continue;
+        code->insn[d].parts = ISA_PARTS;
+        code->insn[i].parts = 0;
+    }
+}
+
 /* ---- Masks of lanes ---------------------------------------------------------------------------------------------- */
 
 static bool is_warp_wide(const struct ptx_instruction *insn) {
@@ -637,5 +705,7 @@ void isa_fold(struct isa_code *code) {
     fold_signs(code);
     fold_limits(code);
     fold_predicates(code);
+    fold_choices(code);
+    fold_highest_bits(code);
     add_meetings(code);
 }

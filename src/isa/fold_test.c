@@ -49,6 +49,26 @@ static void lanes_that_are_not_known_meet_before_shuffles(void **state) {
     FIXTURE_EXPECT(&f, 2, 1, 1, 1, 4, 1, 6, 1, 1);
 }
 
+static void a_choice_guards_the_instruction_with_the_result(void **state) {
+    (void)state;
+    struct fixture f = fold("add.f32 %f1, %f2, %f3;\nselp.f32 %f4, %f1, %f2, %p1;\nst.global.f32 [%rd0], %f4;\n");
+    FIXTURE_EXPECT(&f, 1, 0, 1); /* @P1 FADD */
+    f = fold("add.f32 %f1, %f2, %f3;\nselp.f32 %f4, %f2, %f1, %p1;\nst.global.f32 [%rd0], %f4;\n"
+             "st.global.f32 [%rd0+4], %f2;\n");
+    FIXTURE_EXPECT(&f, 1, 1, 1, 1); /* f2 is needed */
+    f = fold("add.s32 %r2, %r1, 1;\nselp.b32 %r3, %r2, 5, %p1;\nst.global.u32 [%rd0], %r3;\n");
+    FIXTURE_EXPECT(&f, 1, 1, 1);
+}
+
+static void the_highest_bit_is_one_instruction(void **state) {
+    (void)state;
+    struct fixture f =
+        fold("clz.b32 %r2, %r1;\nmov.u32 %r3, 31;\nsub.s32 %r4, %r3, %r2;\nst.global.u32 [%rd0], %r4;\n");
+    FIXTURE_EXPECT(&f, 1, 0, 0, 1); /* FLO */
+    f = fold("clz.b32 %r2, %r1;\nsub.s32 %r4, 32, %r2;\nst.global.u32 [%rd0], %r4;\n");
+    FIXTURE_EXPECT(&f, 2, 1, 1);
+}
+
 static void sums_and_products_limit_their_results(void **state) {
     (void)state;
     struct fixture f = fold("fma.rn.f32 %f1, %f2, %f3, %f3;\ncvt.sat.f32.f32 %f4, %f1;\nst.global.f32 [%rd0], %f4;\n");
@@ -190,6 +210,8 @@ int main(void) {
         cmocka_unit_test(a_wide_product_is_part_of_the_sum),
         cmocka_unit_test(far_offsets_take_a_sum),
         cmocka_unit_test(lanes_that_are_not_known_meet_before_shuffles),
+        cmocka_unit_test(a_choice_guards_the_instruction_with_the_result),
+        cmocka_unit_test(the_highest_bit_is_one_instruction),
         cmocka_unit_test(sums_and_products_limit_their_results),
         cmocka_unit_test(a_sum_takes_in_a_shift_of_two_words),
         cmocka_unit_test(a_sum_takes_in_a_shift),

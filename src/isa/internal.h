@@ -139,6 +139,9 @@ bool isa_has_empty_half(const struct isa_code *code, const struct ptx_operand *o
  * register. Clears their `words`, if the instruction loads a fragment. */
 void isa_drop_copies(const struct ptx_instruction *insn, uint8_t *words);
 
+/* Returns whether the value that the register has after instruction i may still be read. */
+bool isa_is_live_after(const struct isa_code *code, uint32_t r, uint32_t i);
+
 /* Returns whether the instruction divides words by a value that its loop does not change: the reciprocal is computed
  * before the loop. */
 bool isa_leaves_reciprocal(const struct isa_code *code, uint32_t i);
@@ -191,7 +194,7 @@ void isa_fold(struct isa_code *code);             /* fold.c: instructions that b
 void isa_load_constants(struct isa_code *code);   /* constants.c: constants that an instruction cannot contain */
 void isa_convert_branches(struct isa_code *code); /* branches.c: short branches become predicates */
 void isa_amortize_loops(struct isa_code *code);   /* loops.c: counters that are paid for once in several iterations */
-void isa_place_bases(struct isa_code *code);      /* bases.c: parameters, addresses and reciprocals in the blocks that need them */
+void isa_place_bases(struct isa_code *code);      /* bases.c: where parameters, addresses and reciprocals are brought */
 void isa_mark_regions(struct isa_code *code);     /* branches.c: instructions around divergent branches */
 void isa_add_prologue(struct isa_code *code);     /* frame.c */
 void isa_add_frame(struct isa_code *code);        /* frame.c: registers that are kept across calls */
