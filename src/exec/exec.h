@@ -123,7 +123,8 @@ struct exec_insn {
     uint8_t opcode;      /* enum ptx_opcode: for classes, messages, timing */
     uint8_t rounding;    /* enum exec_rounding */
     uint8_t combination; /* of a reduction in memory: combine.h */
-    bool is_simple;      /* a pure function with one destination and up to three sources, without a rounding mode */
+    bool is_simple : 1;  /* a pure function with one destination and up to three sources, without a rounding mode */
+    bool is_short : 1;   /* an instruction with a context, one destination at most and up to three sources */
 };
 _Static_assert(sizeof(struct exec_insn) == 64, "one instruction, one cache line");
 

@@ -74,6 +74,18 @@ static uint64_t wait_for_passes(const struct sm *sm, uint32_t s, uint32_t passes
     return start - cycle;
 }
 
+/* The rest of access_shared() for a plain load or store that needs one pass, on a plain SM. */
+static inline void pass_at_once(struct sm *sm, struct sm_slot *slot, const struct sm_timing *timing, uint64_t cycle) {
+    uint64_t occupancy = timing->occupancy_cycles, extra = occupancy ? occupancy : 1;
+    uint64_t ready = cycle + sm->machine->shared.latency_cycles +
+                     (extra - occupancy) * sm->machine->shared.pass_cycles + timing->exit_cycles;
+    sm->counters.shared_passes++;
+    sm_units_occupy(&sm->units, SM_UNIT_LDST, 0, cycle + extra);
+    for (unsigned i = 0, n = timing->is_store ? 0 : timing->n_destinations; i < n; i++)
+        slot->register_ready[timing->reg[i]] = ready;
+    slot->result_ready = ready > slot->result_ready ? ready : slot->result_ready;
+}
+
 static void access_shared(struct sm *sm, uint32_t s, uint32_t pc, uint32_t mask, uint64_t cycle) {
     const struct sm_timing *timing = &sm->program->timing[pc];
     const struct exec_insn *insn = &sm->program->exec->code[pc];
@@ -83,6 +95,10 @@ static void access_shared(struct sm *sm, uint32_t s, uint32_t pc, uint32_t mask,
     unsigned passes = has_span && mem_is_one_round(sm->cx.span.low, sm->cx.span.high, bytes, banks)
                           ? 1
                           : mem_bank_conflicts(sm->cx.address, mask, bytes, banks);
+    if (passes == 1 && timing->is_direct && sm->is_plain && !sm->has_clusters) {
+        pass_at_once(sm, slot, timing, cycle);
+        return;
+    }
     if (insn->kind == EXEC_KIND_WARP_MEMORY && sm_is_fragment(sm, pc)) {
         unsigned of_parts = sm_fragment_passes(sm, pc, true);
         passes = of_parts ? of_parts : passes;

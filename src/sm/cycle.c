@@ -84,6 +84,29 @@ static inline void wake_slots(struct sm *sm, uint64_t cycle) {
         wake_due_slots(sm, cycle);
 }
 
+/* The same on a plain SM, where a slot of the first word that is due usually only becomes ready. */
+static inline void wake_slots_plainly(struct sm *sm, uint64_t cycle) {
+    if (!sm_wheel_is_due(&sm->wheel, cycle))
+        return;
+    struct sched_set *due = &sm->wheel.slots[cycle % SM_WHEEL_CYCLES];
+    uint64_t woken = due->word[0];
+    uint32_t s = (uint32_t)__builtin_ctzll(woken | UINT64_C(1) << 63);
+    struct sm_slot *slot = &sm->slots.slot[s];
+    bool is_one = woken && !(woken & (woken - 1)) && !due->word[1];
+    bool sleeps = slot->state == SM_SLOT_DEPENDENCY || slot->state == SM_SLOT_FETCH;
+    if (!is_one || !sleeps || slot->wake > cycle || slot->is_draining || sm->schedulers.sees_waits) {
+        wake_due_slots(sm, cycle);
+        return;
+    }
+    __builtin_prefetch(slot->group);
+    due->word[0] = 0;
+    sm->wheel.used[cycle % SM_WHEEL_CYCLES / 64] &= ~(UINT64_C(1) << cycle % 64);
+    sm->slots.n_in_state[slot->state]--;
+    sm->slots.n_in_state[SM_SLOT_READY]++;
+    slot->state = SM_SLOT_READY;
+    make_ready(sm, woken, 0);
+}
+
 /* The same with slots that the I-cache has refused: they ask again, in turn among the others, until its port is taken.
  * If all of them found its MSHRs full, and nothing has changed since, they are counted as refused again. */
 static __attribute__((noinline)) void wake_slots_and_fetch(struct sm *sm, uint64_t cycle) {
@@ -315,10 +338,12 @@ static inline void collect_answers(struct sm *sm, uint64_t cycle) {
 
 ALWAYS_INLINE void wake_groups(struct sm *sm, uint64_t cycle, bool is_plain) {
     sm->turn.is_waking = true;
-    if (sched_is_empty(&sm->fetch.refused))
-        wake_slots(sm, cycle);
-    else
+    if (!sched_is_empty(&sm->fetch.refused))
         wake_slots_and_fetch(sm, cycle);
+    else if (is_plain)
+        wake_slots_plainly(sm, cycle);
+    else
+        wake_slots(sm, cycle);
     if (!is_plain && is_refill_due(sm, cycle)) {
         refill(sm, cycle);
         wake_slots(sm, cycle); /* the slots that refill() filled */

@@ -524,17 +524,29 @@ static __attribute__((noinline)) void issue_plainly(struct sm *sm, uint32_t sche
     sm_prepare_next(sm, s, group->mask != mask || group->row != row, cycle);
 }
 
-/* What issue_plainly() does for a pure function with one result, as most instructions are. Such an instruction has no
- * effect beyond its result, so unless the path ends here its group goes on with the next one. */
-static inline __attribute__((always_inline)) void issue_simply(struct sm *sm, uint32_t scheduler, uint32_t s,
-                                                               struct divergence_group *group,
-                                                               const struct exec_insn *insn, uint64_t cycle) {
+/* Handles the effects of a plain load or store of a row. Returns false after a fault. */
+static __attribute__((noinline)) bool follow_access(struct sm *sm, uint32_t s, const struct divergence_bundle *bundle,
+                                                    uint64_t cycle) {
+    sm->cx.has_changed = false;
+    if (!sm_has_fault(sm)) {
+        sm_ldst_issue(sm, s, bundle, cycle);
+        return true;
+    }
+    set_fault(sm, bundle);
+    return false;
+}
+
+/* What issue_plainly() does for a pure function with one result, as most instructions are, or a plain load or store.
+ * Such an instruction has no other effect, so unless the path ends here its group goes on with the next one. */
+static inline __attribute__((always_inline)) void issue_directly(struct sm *sm, uint32_t scheduler, uint32_t s,
+                                                                 struct divergence_group *group, uint64_t cycle) {
     struct sm_slot *slot = &sm->slots.slot[s];
+    const struct exec_insn *insn = &sm->program->exec->code[group->pc];
     const struct sm_timing *timing = &sm->program->timing[group->pc];
-    uint32_t mask = divergence_guard(group->row, insn, group->mask);
+    uint32_t mask = divergence_guard(group->row, insn, group->mask), pc = group->pc++;
     uint32_t lanes = mask == group->mask ? sm->schedulers.slot[s].active_lanes : sm_lanes_in(mask);
     uint64_t result = cycle + timing->latency_cycles;
-    sm->lanes_at[group->pc] += lanes;
+    sm->lanes_at[pc] += lanes;
     sm_count_issue(sm, lanes);
     slot->fetch_ready = cycle + sm->cycles_to_next;
     sm_units_occupy(&sm->units, timing->unit, scheduler, cycle + timing->occupancy_cycles);
@@ -546,9 +558,12 @@ static inline __attribute__((always_inline)) void issue_simply(struct sm *sm, ui
     if (timing->has_slow_path)
         take_slow_path(sm, scheduler, slot, group->row, insn, mask, cycle);
     group->passed += timing->is_reconvergence;
-    if (mask)
+    if (mask) {
         exec_row_insn(&sm->cx, group->row, insn, mask);
-    group->pc++;
+        if (insn->kind != EXEC_KIND_LANES && timing->access != SM_ACCESS_NONE &&
+            !follow_access(sm, s, &(struct divergence_bundle){.pc = pc, .mask = mask, .row = group->row}, cycle))
+            return;
+    }
     sm_schedulers_issued(&sm->schedulers, scheduler, s, cycle);
     if (may_fold(sm, group))
         issue_folded(sm, s);
@@ -558,13 +573,10 @@ static inline __attribute__((always_inline)) void issue_simply(struct sm *sm, ui
 void sm_issue(struct sm *sm, uint32_t scheduler, uint32_t s, uint64_t cycle) {
     struct divergence_group *group = sm->slots.slot[s].group;
     sm->cx.time = cycle;
-    if (!sm->is_plain || !divergence_is_in_row(group)) {
+    if (!sm->is_plain || !divergence_is_in_row(group))
         issue_any(sm, scheduler, s, cycle);
-        return;
-    }
-    const struct exec_insn *insn = &sm->program->exec->code[group->pc];
-    if (insn->is_simple && group->pc + 1 != group->notify_pc)
-        issue_simply(sm, scheduler, s, group, insn, cycle);
+    else if (sm->program->timing[group->pc].is_direct && group->pc + 1 != group->notify_pc)
+        issue_directly(sm, scheduler, s, group, cycle);
     else
         issue_plainly(sm, scheduler, s, cycle);
 }

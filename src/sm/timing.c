@@ -354,6 +354,7 @@ static void cost(const struct config_machine *machine, const struct exec_insn *i
                     (insn->opcode == PTX_OP_ST && !(source && ptx_has(source, PTX_MOD_ASYNC)));
     bool is_other_access = timing->access == SM_ACCESS_GLOBAL && !is_plain;
     timing->reads_memory = is_other_access && timing->is_load;
+    timing->is_direct = insn->is_simple || (is_plain && insn->kind == EXEC_KIND_CONTEXT);
     timing->needs_turn =
         (is_other_access && !timing->is_load) || insn->kind == EXEC_KIND_CALL_BUILTIN || insn->kind == EXEC_KIND_TRAP;
 }
@@ -401,8 +402,9 @@ static void set_traits(struct sm_timing *timing) {
 }
 
 static void set_awaits_others(struct sm_timing *timing) {
-    timing->awaits_others = timing->is_release || timing->is_fence || timing->is_barrier;
-    timing->awaits_others |= timing->n_registers > SM_OWN_REGISTERS;
+    bool has_own_registers = timing->n_registers <= SM_OWN_REGISTERS;
+    timing->awaits_others = timing->is_release || timing->is_fence || timing->is_barrier || !has_own_registers;
+    timing->is_direct &= has_own_registers;
 }
 
 /* Sends each instruction that two units can execute to the one with less work so far in the basic block. */

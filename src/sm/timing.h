@@ -58,7 +58,10 @@ struct sm_timing {
     uint8_t work;              /* enum sm_work */
     uint16_t latency_cycles;   /* until a dependent instruction can issue; a memory access adds its own */
     uint16_t occupancy_cycles; /* for which the unit takes no other instruction */
-    bool is_control, is_load, is_store, is_atomic, is_barrier, is_fence;
+    bool is_control, is_load, is_store, is_atomic;
+    bool is_direct; /* a pure function with one result, or a plain load or store: issue_directly() */
+    bool is_barrier : 1, is_fence : 1;
+    uint8_t : 0;
     bool holds_row : 1;        /* a load whose DRAM row should stay open: MEM_READ_HOLD */
     bool passes_l1 : 1;        /* a load that bypasses the L1: MEM_READ_PAST */
     bool has_slow_path : 1;    /* takes longer for some values: a square root, a division, match.any (issue.c) */

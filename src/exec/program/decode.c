@@ -465,6 +465,8 @@ void exec_decode(struct exec_linker *linker, uint32_t function_number, const str
     if (insn->matrix)
         exec_link_matrix(linker, function_number, insn, out);
     decode_frame_address(linker, function_number, insn, flat, out);
-    out->is_simple = out->kind == EXEC_KIND_LANES && out->n_dst == 1 && out->n_src <= 3 &&
-                     !(out->flags & (EXEC_FLAG_ROUNDS | EXEC_FLAG_READS_CLOCK));
+    bool has_few_operands = out->n_dst <= 1 && out->n_src <= 3 && !(out->flags & EXEC_FLAG_READS_CLOCK);
+    out->is_simple =
+        out->kind == EXEC_KIND_LANES && has_few_operands && out->n_dst == 1 && !(out->flags & EXEC_FLAG_ROUNDS);
+    out->is_short = out->kind == EXEC_KIND_CONTEXT && has_few_operands;
 }

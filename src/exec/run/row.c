@@ -56,13 +56,19 @@ static __attribute__((noinline)) void run_any(struct exec_context *cx, struct ex
 
 void exec_row_insn(struct exec_context *cx, struct exec_row *row, const struct exec_insn *insn, uint32_t mask) {
     struct exec_operands o;
-    if (!insn->is_simple) {
+    if (!insn->is_simple && !insn->is_short) {
         run_any(cx, row, insn, mask);
         return;
     }
     o.mask = mask;
     o.imm = insn->imm;
     place(row, insn, &o);
+    if (insn->is_short) {
+        cx->insn = insn;
+        cx->row = row;
+        insn->act(cx, &o);
+        return;
+    }
     if (mask == ~0u) {
         insn->lanes(&o);
         return;
