@@ -90,15 +90,12 @@ static void settle(struct gpu_run *run) {
 static void run_partition(const struct gpu_round *round, uint32_t i, struct gpu_note *note, uint32_t thread) {
     struct mem *mem = round->run->timed->mem;
     if (mem_partition_next(mem, i) < round->now->end || gpu_set_has(round->partitions, i)) {
-        if (gpu_has_mail(round)) {
-            mem_partition_send_from(mem, i, thread);
-            mem_partition_collect(mem, i);
-        }
+        mem_partition_send_from(mem, i, thread);
+        mem_partition_collect(mem, i);
         if (round->prefetches)
             mem_prefetch_partition(mem, i, round->now->end - 1);
         mem_partition_advance(mem, i, round->now->end - 1);
-        if (gpu_has_mail(round))
-            note->next = gpu_earlier(note->next, mem_partition_mail(mem, i, gpu_set_of(round, note, GPU_TO_SM)));
+        note->next = gpu_earlier(note->next, mem_partition_mail(mem, i, gpu_set_of(round, note, GPU_TO_SM)));
     }
     note->next = gpu_earlier(note->next, mem_partition_next(mem, i));
 }
@@ -128,24 +125,9 @@ static void prefetch_next(const struct gpu_round *round, uint32_t i) {
     }
 }
 
-static void run_part(const struct gpu_round *round, uint32_t part, struct gpu_note *note, uint32_t thread) {
-    if (part < round->n_partitions) {
-        run_partition(round, part, note, thread);
-        return;
-    }
-    uint32_t i = part - round->n_partitions;
-    struct gpu_timed *timed = round->run->timed;
-    struct gpu_unit *unit = &timed->unit[i];
-    if (round->prefetches && round->n_threads == 1)
-        prefetch_next(round, i);
-    if (gpu_next_of(unit) >= round->now->end && !gpu_set_has(round->sms, i)) {
-        note->next = gpu_earlier(note->next, gpu_next_of(unit));
-        return;
-    }
-    if (gpu_has_mail(round)) {
-        mem_sm_send_from(timed->mem, i, thread);
-        mem_sm_collect(timed->mem, i);
-    }
+/* Runs an SM that has work in this round. */
+static void run_sm(const struct gpu_round *round, uint32_t i, struct gpu_note *note) {
+    struct gpu_unit *unit = &round->run->timed->unit[i];
     if (!sm_count_blocks(unit->sm)) {
         gpu_note_put(round, note, GPU_IS_IDLE, i);
         return;
@@ -160,6 +142,43 @@ static void run_part(const struct gpu_round *round, uint32_t part, struct gpu_no
         run_memory(round->run, i, round->now->end);
     }
     gpu_note_sm(round, unit, i, note);
+}
+
+/* Runs a part on one of several host threads. */
+static void run_part(const struct gpu_round *round, uint32_t part, struct gpu_note *note, uint32_t thread) {
+    if (part < round->n_partitions) {
+        run_partition(round, part, note, thread);
+        return;
+    }
+    uint32_t i = part - round->n_partitions;
+    struct gpu_timed *timed = round->run->timed;
+    const struct gpu_unit *unit = &timed->unit[i];
+    if (gpu_next_of(unit) >= round->now->end && !gpu_set_has(round->sms, i)) {
+        note->next = gpu_earlier(note->next, gpu_next_of(unit));
+        return;
+    }
+    mem_sm_send_from(timed->mem, i, thread);
+    mem_sm_collect(timed->mem, i);
+    run_sm(round, i, note);
+}
+
+/* Runs all parts that have work on the caller's thread. find_next() then finds the next cycle. */
+static void run_parts(const struct gpu_round *round, struct gpu_note *note) {
+    struct gpu_timed *timed = round->run->timed;
+    uint64_t end = round->now->end;
+    for (uint32_t i = 0; i < round->n_partitions; i++) {
+        if (mem_partition_next(timed->mem, i) >= end)
+            continue;
+        if (round->prefetches)
+            mem_prefetch_partition(timed->mem, i, end - 1);
+        mem_partition_advance(timed->mem, i, end - 1);
+    }
+    for (uint32_t i = 0; i < round->n_sms; i++) {
+        if (round->prefetches)
+            prefetch_next(round, i);
+        if (gpu_next_of(&timed->unit[i]) < end)
+            run_sm(round, i, note);
+    }
 }
 
 /* Prefetches the mail of all parts whose home this thread is: it comes from other processors. */
@@ -232,7 +251,6 @@ static uint32_t most_ticks(const struct gpu_round *round, bool is_common) {
 
 /* Runs all pieces. The first note then holds the observations of all threads. */
 static void run_pieces(struct gpu_round *round) {
-    uint32_t n_parts = round->n_partitions + round->n_sms;
     struct gpu_note *all = gpu_note_of(round, 0);
     round->now->number++;
     if (round->run->timed->claims)
@@ -242,10 +260,12 @@ static void run_pieces(struct gpu_round *round) {
         run_in_turn(round);
     else if (round->n_threads > 1) {
         prefetch_mail(round, 0);
-        gpu_workers_run(round->run->timed->workers, run_piece, round, n_parts);
-    } else
-        for (uint32_t i = 0; i < n_parts; i++)
-            run_part(round, i, all, 0);
+        gpu_workers_run(round->run->timed->workers, run_piece, round, round->n_partitions + round->n_sms);
+    } else {
+        run_parts(round, all);
+    }
+    if (round->n_threads == 1)
+        return;
     gpu_merge_notes(round);
     round->now->most_ticks = most_ticks(round, all->n_willing > 0);
 }
@@ -300,7 +320,8 @@ static bool run_round(struct gpu_round *round) {
     if (round->now->end - 1 - run->first_cycle > run->most_cycles)
         round->now->end = run->first_cycle + run->most_cycles + 1;
     round->store_cycle = begin;
-    gpu_choose_replacing(run);
+    if (!round->is_in_turn) /* otherwise it stays GPU_REPLACES_IN_TURN */
+        gpu_choose_replacing(run);
     if (run->has_series)
         advance_series(run, begin ? begin - 1 : 0);
     timed->cycle = round->next;

@@ -140,6 +140,10 @@ static uint64_t pipeline_free(const struct sm *sm) {
     return sm->ldst.length ? SM_NEVER : sm_units_all_free(&sm->units);
 }
 
+static bool is_pipeline_busy(const struct sm *sm, uint64_t cycle) {
+    return (sm->ldst.length || sm_units_may_be_busy(&sm->units, cycle)) && pipeline_free(sm) > cycle;
+}
+
 /* A barrel is one pipeline in order: an instruction that takes several cycles in a stage stalls all later ones, as
  * serialised accesses do in Narasiman 2011, 2.2. If lanes fetch for themselves (mimd), each is its own pipeline. */
 static bool stalls_as_one(const struct sm *sm) { return sm->pipeline == CONFIG_PIPELINE_BARREL && !sm->lanes.ready; }
@@ -149,7 +153,7 @@ ALWAYS_INLINE int pick(struct sm *sm, uint32_t scheduler, uint64_t cycle, bool i
     struct sched_set candidates = sched_and(&sm->slots.ready, &sm->schedulers.slots[scheduler]);
     if (sched_is_empty(&candidates) || sm->schedulers.busy_until[scheduler] > cycle)
         return SM_NO_SLOT;
-    if (!is_plain && stalls_as_one(sm) && pipeline_free(sm) > cycle)
+    if (!is_plain && stalls_as_one(sm) && is_pipeline_busy(sm, cycle))
         return SM_NO_SLOT;
     if (!sm_ldst_has_room(&sm->ldst))
         candidates = sched_and_not(&candidates, &sm->units.slots[SM_UNIT_LDST]);

@@ -41,6 +41,14 @@ static inline void sm_units_occupy(struct sm_units *units, int unit, uint32_t sc
         units->latest[owner] = cycle;
 }
 
+/* Returns whether a unit may refuse an instruction in this cycle. */
+static inline bool sm_units_may_be_busy(const struct sm_units *units, uint64_t cycle) {
+    for (uint32_t owner = 0; owner <= units->n_schedulers; owner++)
+        if (units->latest[owner] > cycle)
+            return true;
+    return false;
+}
+
 /* Returns the slots of `set` whose unit takes an instruction of this scheduler. */
 static inline struct sched_set sm_units_without_busy(const struct sm_units *units, struct sched_set set,
                                                      uint32_t scheduler, uint64_t cycle) {
