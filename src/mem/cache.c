@@ -56,20 +56,29 @@ static uint32_t victim_tag(const struct mem_cache *cache, uint64_t line) {
     return best;
 }
 
-uint32_t mem_cache_victim(const struct mem_cache *cache, uint64_t line) {
-    if (cache->tag_bits || cache->is_random)
-        return victim_tag(cache, line);
-    uint32_t first = mem_cache_set(cache, line) * cache->ways, best = MEM_NONE;
+/* Returns the least recently used slot of a set that is not pinned, or MEM_NONE. */
+static __attribute__((noinline)) uint32_t unpinned_victim(const struct mem_cache *cache, uint32_t first) {
+    uint32_t best = MEM_NONE;
     uint64_t oldest = UINT64_MAX;
-    for (uint32_t slot = first; slot < first + cache->ways; slot++) {
-        if (cache->lines[slot] == MEM_NO_LINE)
-            return slot;
+    for (uint32_t slot = first; slot < first + cache->ways; slot++)
         if (cache->used[slot] < oldest && !cache->is_pinned[slot]) {
             oldest = cache->used[slot];
             best = slot;
         }
-    }
     return best;
+}
+
+uint32_t mem_cache_victim(const struct mem_cache *cache, uint64_t line) {
+    if (cache->tag_bits || cache->is_random)
+        return victim_tag(cache, line);
+    uint32_t first = mem_cache_set(cache, line) * cache->ways, best = 0;
+    const uint64_t *used = &cache->used[first];
+    uint64_t oldest = used[0];
+    for (uint32_t way = 1; way < cache->ways; way++) { /* the first empty one, if there is any: never used */
+        best = used[way] < oldest ? way : best;
+        oldest = used[way] < oldest ? used[way] : oldest;
+    }
+    return cache->is_pinned[first + best] ? unpinned_victim(cache, first) : first + best;
 }
 
 void mem_cache_put(struct mem_cache *cache, uint32_t slot, uint64_t line, enum mem_state state) {
@@ -81,6 +90,7 @@ void mem_cache_put(struct mem_cache *cache, uint32_t slot, uint64_t line, enum m
 
 void mem_cache_drop(struct mem_cache *cache, uint32_t slot) {
     cache->lines[slot] = MEM_NO_LINE;
+    cache->used[slot] = 0;
     cache->state[slot] = MEM_INVALID;
     cache->is_pinned[slot] = false;
 }

@@ -14,7 +14,7 @@ enum mem_state { MEM_INVALID, MEM_SHARED, MEM_EXCLUSIVE, MEM_MODIFIED };
 
 struct mem_cache {
     uint64_t *lines; /* the line number of each slot (set * ways + way), MEM_NO_LINE when empty */
-    uint64_t *used;  /* stamp of the last use */
+    uint64_t *used;  /* stamp of the last use; 0 when the slot is empty */
     uint8_t *state;  /* enum mem_state */
     uint8_t *is_pinned;
     uint64_t stamp;

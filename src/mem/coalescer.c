@@ -85,8 +85,8 @@ static bool is_unit_stride(const uint64_t address[32], uint32_t bytes) {
     return difference == 0;
 }
 
-/* Finds the lines of 32 contiguous elements that begin at `start`. */
-static unsigned coalesce_run(uint64_t start, uint32_t bytes, uint32_t line_bytes, struct mem_transaction *out) {
+unsigned mem_coalesce_run(uint64_t start, uint32_t bytes, uint32_t line_bytes,
+                          struct mem_transaction out[MEM_MAX_TRANSACTIONS]) {
     uint64_t end = start + 32 * (uint64_t)bytes;
     uint32_t bytes_shift = (uint32_t)__builtin_ctz(bytes);
     unsigned n = 0;
@@ -198,7 +198,7 @@ unsigned mem_coalesce(const uint64_t address[32], uint32_t mask, uint32_t bytes,
         return 0;
     bool is_power_of_two = (bytes & (bytes - 1)) == 0;
     if (mask == UINT32_MAX && is_power_of_two && is_unit_stride(address, bytes))
-        return coalesce_run(address[0], bytes, line_bytes, out);
+        return mem_coalesce_run(address[0], bytes, line_bytes, out);
     if (is_one_line(address, mask, bytes, line_bytes))
         return coalesce_line(address, mask, bytes, line_bytes, out);
     if (is_power_of_two && line_bytes <= 64 * bytes && are_aligned(address, mask, bytes))

@@ -447,7 +447,7 @@ enum mem_answer mem_l1_access(struct mem *mem, uint32_t number, uint64_t cycle, 
     uint32_t slot = mem_cache_find(&l1->cache, line);
     if (slot != MEM_NONE) {
         use(l1, slot);
-        count(sm, l1, kind, false);
+        ++*(kind == MEM_FETCH ? &sm->counters.icache_accesses : &sm->counters.l1_accesses);
         *ready = cycle + l1->latency_cycles;
         take_port(l1, cycle, bank);
         return MEM_HIT;

@@ -44,6 +44,9 @@ struct mem_transaction {
  * first lane. Returns their number. line_bytes is a power of two. */
 unsigned mem_coalesce(const uint64_t address[32], uint32_t mask, uint32_t bytes, uint32_t line_bytes,
                       struct mem_transaction out[MEM_MAX_TRANSACTIONS]);
+/* Does the same for 32 lanes whose elements are neighbours and begin at `start`. bytes: a power of two. */
+unsigned mem_coalesce_run(uint64_t start, uint32_t bytes, uint32_t line_bytes,
+                          struct mem_transaction out[MEM_MAX_TRANSACTIONS]);
 /* Does the same for `n_words` words of each lane that are `distance` bytes apart, as those of a wide access to local
  * memory are. Lines beyond MEM_MAX_TRANSACTIONS are left out: accesses of 16 bytes by lanes with different addresses
  * have up to 128. */

@@ -232,7 +232,10 @@ static void start_request(const struct sm *sm, struct sm_request *request, uint3
 static void coalesce(const struct sm *sm, const struct sm_timing *timing, const uint64_t address[EXEC_LANES],
                      uint32_t mask, uint32_t bytes, uint32_t n_words, struct sm_request *request) {
     uint32_t line_bytes = timing->is_sampled ? sm->machine->texture.line_bytes : sm->machine->l1.cache.line_bytes;
-    uint32_t n = n_words > 1
+    bool is_run = mask == ~0u && timing->is_direct && address == sm->cx.address && sm->cx.span.is_unit &&
+                  address[1] - address[0] == bytes && (bytes & (bytes - 1)) == 0;
+    uint32_t n = is_run ? mem_coalesce_run(address[0], bytes, line_bytes, request->transaction)
+                 : n_words > 1
                      ? mem_coalesce_words(address, mask, n_words, LOCAL_WORD_DISTANCE, line_bytes, request->transaction)
                      : mem_coalesce(address, mask, bytes, line_bytes, request->transaction);
     for (uint32_t i = 0; sm->prefetches && i < n; i++)

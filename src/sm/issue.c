@@ -309,6 +309,18 @@ static void call_control(struct sm *sm, struct divergence_group *group, const st
         meet_cluster(sm, group, bundle, cycle);
 }
 
+/* What call_control() does for a branch. */
+static inline void call_branch(struct sm *sm, struct divergence_group *group, const struct divergence_bundle *bundle,
+                               uint64_t cycle) {
+    uint64_t n_divergent = sm->divergence_counters.divergent_branches;
+    sm->barrier_end = 0;
+    sm->divergence->control(sm->model, group, bundle->pc, bundle->mask, cycle);
+    if (sm->divergence_counters.divergent_branches != n_divergent)
+        sm_hot_at(sm, bundle->pc)->diverged++;
+    if (sm_has_fault(sm))
+        set_fault(sm, bundle);
+}
+
 static inline void execute(struct exec_context *cx, struct exec_row *row, const struct exec_insn *insn, uint32_t mask) {
     if (row)
         exec_row_insn(cx, row, insn, mask);
@@ -406,7 +418,10 @@ static inline __attribute__((always_inline)) uint32_t issue_own(struct sm *sm, u
             sm_watch_bundle(sm, s, &bundle);
         if (insn->kind >= sm->first_model_kind) {
             uint32_t before = group->mask;
-            call_control(sm, group, &bundle, cycle);
+            if (is_plain && timing->is_branch)
+                call_branch(sm, group, &bundle, cycle);
+            else
+                call_control(sm, group, &bundle, cycle);
             if (!timing->is_predicated)
                 find_next(sm, slot, timing, pc, cycle);
             if (sm->issues != SM_ISSUES_PTX && timing->is_branch && !timing->is_predicated)

@@ -52,12 +52,13 @@ static inline __attribute__((always_inline)) void sm_prepare_next(struct sm *sm,
     struct sm_slot *slot = &sm->slots.slot[s];
     const struct divergence_group *group = slot->group;
     const struct sm_timing *timing = &sm->program->timing[group->pc];
-    if (group->status != DIVERGENCE_RUNS || timing->awaits_others || slot->waits_for_copies ||
-        !sm_fetch_has_line(&sm->fetch, slot)) {
+    if (group->status != DIVERGENCE_RUNS || timing->awaits_others || slot->waits_for_copies) {
         sm_prepare(sm, s, cycle);
         return;
     }
     sm_classify(sm, s, group->pc, has_other_lanes);
+    if (!sm_fetch_has_line(&sm->fetch, slot) && !sm_fetch_line(sm, s, cycle))
+        return;
     uint64_t operands = group->ready_cycle;
     for (unsigned i = 0; i < timing->n_registers; i++) {
         uint64_t ready = slot->register_ready[timing->reg[i]];

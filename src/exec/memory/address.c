@@ -222,8 +222,8 @@ static bool are_lanes_inside(const struct segment *s, const struct exec_context 
     return most <= room && !(low_bits & (bytes - 1));
 }
 
-static bool view_segment(const struct exec_context *cx, const struct segment *s, uint32_t mask, unsigned bytes,
-                         struct exec_view *view) {
+EXEC_INLINE bool view_segment(const struct exec_context *cx, const struct segment *s, uint32_t mask, unsigned bytes,
+                              struct exec_view *view) {
     const uint64_t *address = cx->address;
     if (view->pattern != EXEC_PATTERN_LANES) {
         uint64_t length = view->pattern == EXEC_PATTERN_CONSECUTIVE ? (uint64_t)bytes * EXEC_LANES : bytes;
