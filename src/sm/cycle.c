@@ -84,27 +84,33 @@ static inline void wake_slots(struct sm *sm, uint64_t cycle) {
         wake_due_slots(sm, cycle);
 }
 
-/* The same on a plain SM, where a slot of the first word that is due usually only becomes ready. */
+/* The same on a plain SM, where the slots that are due usually belong to the first word and only become ready. */
 static inline void wake_slots_plainly(struct sm *sm, uint64_t cycle) {
     if (!sm_wheel_is_due(&sm->wheel, cycle))
         return;
     struct sched_set *due = &sm->wheel.slots[cycle % SM_WHEEL_CYCLES];
-    uint64_t woken = due->word[0];
-    uint32_t s = (uint32_t)__builtin_ctzll(woken | UINT64_C(1) << 63);
-    struct sm_slot *slot = &sm->slots.slot[s];
-    bool is_one = woken && !(woken & (woken - 1)) && !due->word[1];
-    bool sleeps = slot->state == SM_SLOT_DEPENDENCY || slot->state == SM_SLOT_FETCH;
-    if (!is_one || !sleeps || slot->wake > cycle || slot->is_draining || sm->schedulers.sees_waits) {
-        wake_due_slots(sm, cycle);
-        return;
+    uint64_t woken = due->word[0], left = sm->schedulers.sees_waits ? 0 : woken;
+    for (; left; left &= left - 1) {
+        struct sm_slot *slot = &sm->slots.slot[__builtin_ctzll(left)];
+        bool sleeps = slot->state == SM_SLOT_DEPENDENCY || slot->state == SM_SLOT_FETCH;
+        if (!sleeps || slot->wake > cycle || slot->is_draining)
+            break;
+        __builtin_prefetch(slot->group);
+        sm->slots.n_in_state[slot->state]--;
+        sm->slots.n_in_state[SM_SLOT_READY]++;
+        slot->state = SM_SLOT_READY;
     }
-    __builtin_prefetch(slot->group);
-    due->word[0] = 0;
-    sm->wheel.used[cycle % SM_WHEEL_CYCLES / 64] &= ~(UINT64_C(1) << cycle % 64);
-    sm->slots.n_in_state[slot->state]--;
-    sm->slots.n_in_state[SM_SLOT_READY]++;
-    slot->state = SM_SLOT_READY;
-    make_ready(sm, woken, 0);
+    if (!sm->schedulers.sees_waits) {
+        due->word[0] = left;
+        make_ready(sm, woken ^ left, 0);
+    }
+    if (due->word[0] | due->word[1]) {
+        sm->turn.is_waking = true;
+        wake_due_slots(sm, cycle);
+        sm->turn.is_waking = false;
+    } else {
+        sm->wheel.used[cycle % SM_WHEEL_CYCLES / 64] &= ~(UINT64_C(1) << cycle % 64);
+    }
 }
 
 /* The same with slots that the I-cache has refused: they ask again, in turn among the others, until its port is taken.
@@ -200,11 +206,9 @@ static inline bool must_wait(const struct sm *sm, uint32_t s, enum sm_freedom fr
 
 /* Lets one scheduler issue an instruction, and before it any that become no machine instruction. Returns false at a
  * group that must wait, and at a fault. */
-ALWAYS_INLINE bool issue_from(struct sm *sm, uint32_t scheduler, enum sm_freedom freedom, uint64_t cycle,
+ALWAYS_INLINE bool issue_from(struct sm *sm, uint32_t scheduler, int picked, enum sm_freedom freedom, uint64_t cycle,
                               bool is_plain) {
     struct sm_turn *turn = &sm->turn;
-    int picked = turn->picked;
-    turn->picked = SM_NO_SLOT;
     do {
         if (picked == SM_NO_SLOT)
             picked = pick(sm, scheduler, cycle, is_plain);
@@ -214,6 +218,7 @@ ALWAYS_INLINE bool issue_from(struct sm *sm, uint32_t scheduler, enum sm_freedom
             sm_use_slot(sm, (uint32_t)picked);
         if (freedom != SM_TOGETHER && must_wait(sm, (uint32_t)picked, freedom)) {
             turn->picked = picked;
+            turn->scheduler = scheduler;
             return false;
         }
         turn->is_over = true;
@@ -233,8 +238,9 @@ ALWAYS_INLINE bool issue_from(struct sm *sm, uint32_t scheduler, enum sm_freedom
 ALWAYS_INLINE bool schedule(struct sm *sm, enum sm_freedom freedom, uint64_t cycle, bool is_plain) {
     if (!sm->slots.n_in_state[SM_SLOT_READY] || sm_has_fault(sm))
         return true;
-    for (; sm->turn.scheduler < sm->schedulers.n; sm->turn.scheduler++)
-        if (!issue_from(sm, sm->turn.scheduler, freedom, cycle, is_plain))
+    int picked = sm->turn.picked;
+    for (uint32_t k = sm->turn.scheduler; k < sm->schedulers.n; k++, picked = SM_NO_SLOT)
+        if (!issue_from(sm, k, picked, freedom, cycle, is_plain))
             return sm_has_fault(sm);
     return true;
 }
@@ -341,13 +347,15 @@ static inline void collect_answers(struct sm *sm, uint64_t cycle) {
 }
 
 ALWAYS_INLINE void wake_groups(struct sm *sm, uint64_t cycle, bool is_plain) {
-    sm->turn.is_waking = true;
-    if (!sched_is_empty(&sm->fetch.refused))
-        wake_slots_and_fetch(sm, cycle);
-    else if (is_plain)
+    if (is_plain && sched_is_empty(&sm->fetch.refused)) {
         wake_slots_plainly(sm, cycle);
-    else
+        return;
+    }
+    sm->turn.is_waking = true;
+    if (sched_is_empty(&sm->fetch.refused))
         wake_slots(sm, cycle);
+    else
+        wake_slots_and_fetch(sm, cycle);
     if (!is_plain && is_refill_due(sm, cycle)) {
         refill(sm, cycle);
         wake_slots(sm, cycle); /* the slots that refill() filled */
@@ -355,9 +363,10 @@ ALWAYS_INLINE void wake_groups(struct sm *sm, uint64_t cycle, bool is_plain) {
     sm->turn.is_waking = false;
 }
 
-static inline void access_l1(struct sm *sm, uint64_t cycle) {
-    bool has_requests = sm->ldst.length && (!sm->ldst.is_refused || sm->wide); /* wide: they may wait aside */
-    if (has_requests || sm->ldst.n_aside || sm->copies.n_queued)
+ALWAYS_INLINE void access_l1(struct sm *sm, uint64_t cycle, bool is_plain) {
+    bool may_wait_aside = !is_plain && sm->wide;
+    bool has_requests = sm->ldst.length && (!sm->ldst.is_refused || may_wait_aside);
+    if (has_requests || (may_wait_aside && sm->ldst.n_aside) || sm->copies.n_queued)
         sm_ldst_tick(sm, cycle);
 }
 
@@ -381,7 +390,7 @@ static inline uint64_t end_cycle(struct sm *sm, uint64_t cycle) {
 static bool tick_quietly(struct sm *sm, uint64_t cycle, uint64_t *next) {
     bool had_room = sm_ldst_has_room(&sm->ldst);
     begin_cycle(sm, cycle);
-    access_l1(sm, cycle);
+    access_l1(sm, cycle, true); /* no tick of an SM with sm->wide is quiet */
     if (sm_ldst_has_room(&sm->ldst) != had_room)
         sm->slots.quiet_until = 0;
     if (!sm->slots.quiet_until)
@@ -395,12 +404,13 @@ static bool tick_quietly(struct sm *sm, uint64_t cycle, uint64_t *next) {
 
 ALWAYS_INLINE enum sm_outcome tick_fully(struct sm *sm, enum sm_freedom freedom, uint64_t cycle, uint64_t *next,
                                          bool is_plain) {
-    sm->prefetches = sm->needs_prefetch && freedom != SM_AHEAD;
+    if (sm->needs_prefetch)
+        sm->prefetches = freedom != SM_AHEAD;
     if (sm->turn.cycle != cycle) { /* otherwise an earlier call has run these stages */
         begin_cycle(sm, cycle);
         collect_answers(sm, cycle);
         wake_groups(sm, cycle, is_plain);
-        access_l1(sm, cycle);
+        access_l1(sm, cycle, is_plain);
     }
     if (!schedule(sm, freedom, cycle, is_plain))
         return SM_WAITS;

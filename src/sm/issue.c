@@ -539,18 +539,6 @@ static __attribute__((noinline)) void issue_plainly(struct sm *sm, uint32_t sche
     sm_prepare_next(sm, s, group->mask != mask || group->row != row, cycle);
 }
 
-/* Handles the effects of a plain load or store of a row. Returns false after a fault. */
-static __attribute__((noinline)) bool follow_access(struct sm *sm, uint32_t s, const struct divergence_bundle *bundle,
-                                                    uint64_t cycle) {
-    sm->cx.has_changed = false;
-    if (!sm_has_fault(sm)) {
-        sm_ldst_issue(sm, s, bundle, cycle);
-        return true;
-    }
-    set_fault(sm, bundle);
-    return false;
-}
-
 /* What issue_plainly() does for a pure function with one result, as most instructions are, or a plain load or store.
  * Such an instruction has no other effect, so unless the path ends here its group goes on with the next one. */
 static inline __attribute__((always_inline)) void issue_directly(struct sm *sm, uint32_t scheduler, uint32_t s,
@@ -573,11 +561,16 @@ static inline __attribute__((always_inline)) void issue_directly(struct sm *sm, 
     if (timing->has_slow_path)
         take_slow_path(sm, scheduler, slot, group->row, insn, mask, cycle);
     group->passed += timing->is_reconvergence;
-    if (mask) {
+    if (mask)
         exec_row_insn(&sm->cx, group->row, insn, mask);
-        if (insn->kind != EXEC_KIND_LANES && timing->access != SM_ACCESS_NONE &&
-            !follow_access(sm, s, &(struct divergence_bundle){.pc = pc, .mask = mask, .row = group->row}, cycle))
+    if (mask && insn->kind != EXEC_KIND_LANES) {
+        const struct divergence_bundle bundle = {.pc = pc, .mask = mask, .row = group->row};
+        if (sm_has_fault(sm)) {
+            set_fault(sm, &bundle);
             return;
+        }
+        if (timing->access != SM_ACCESS_NONE)
+            sm_ldst_issue(sm, s, &bundle, cycle);
     }
     sm_schedulers_issued(&sm->schedulers, scheduler, s, cycle);
     if (may_fold(sm, group))

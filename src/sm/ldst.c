@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 #include "exec/profile.h"
-#include "sm/internal.h"
+#include "sm/prepare.h"
 
 /* ---- Requests ---------------------------------------------------------------------------------------------------- */
 
@@ -130,7 +130,11 @@ static void finish(struct sm *sm, struct sm_request *request, uint64_t cycle) {
     if (sm->divergence->memory && sm->divergence->memory->complete)
         sm->divergence->memory->complete(sm->model, slot->group, request->tag, cycle);
     bool may_wake_sooner = sm->lanes.ready && slot->state == SM_SLOT_DEPENDENCY;
-    if (slot->state == SM_SLOT_MEMORY || slot->group->status != DIVERGENCE_RUNS || may_wake_sooner)
+    if (slot->state != SM_SLOT_MEMORY && slot->group->status == DIVERGENCE_RUNS && !may_wake_sooner)
+        return;
+    if (sm->is_plain && !sm->prefetches && sched_is_empty(&sm->fetch.refused))
+        sm_prepare_next(sm, request->slot, false, cycle);
+    else
         sm_prepare(sm, request->slot, cycle);
 }
 

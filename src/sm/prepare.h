@@ -46,7 +46,7 @@ static inline void sm_wait_until(struct sm *sm, uint32_t s, uint64_t operands, u
     sm_sleep_until(sm, s, cycle, wake);
 }
 
-/* What sm_prepare() does after a plain SM has issued an instruction of the slot's group. */
+/* What sm_prepare() does on a plain SM, after it has issued an instruction of the slot's group or served its loads. */
 static inline __attribute__((always_inline)) void sm_prepare_next(struct sm *sm, uint32_t s, bool has_other_lanes,
                                                                   uint64_t cycle) {
     struct sm_slot *slot = &sm->slots.slot[s];
