@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 struct base_arena_chunk {
     struct base_arena_chunk *older;
     size_t bytes; /* of data, without this header */
@@ -89,6 +91,8 @@ void *base_arena_alloc_array(struct base_arena *arena, size_t count, size_t byte
         out_of_memory(SIZE_MAX);
     return base_arena_alloc(arena, total, alignment);
 }
+
+void base_arena_begin_pair(struct base_arena *arena) { base_arena_alloc(arena, 0, BASE_PAIR_BYTES); }
 
 char *base_arena_copy(struct base_arena *arena, const char *text, size_t length) {
     char *copy = base_arena_alloc(arena, length + 1, 1);

@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include "base/memory.h"
+
 static void memory_is_zeroed_even_after_a_reset(void **state) {
     (void)state;
     struct base_arena arena = {0};
@@ -29,6 +31,32 @@ static void alignment_is_honoured_at_every_offset(void **state) {
         assert_int_equal((uintptr_t)base_arena_alloc(&arena, 3, alignment) % alignment, 0);
     }
     base_arena_free(&arena);
+}
+
+static void a_pair_of_cache_lines_begins_where_asked(void **state) {
+    (void)state;
+    struct base_arena arena = {0};
+    for (unsigned i = 1; i < 200; i += 7) {
+        base_arena_alloc(&arena, i, 1);
+        base_arena_begin_pair(&arena);
+        assert_int_equal((uintptr_t)base_arena_alloc(&arena, 1, 1) % BASE_PAIR_BYTES, 0);
+    }
+    base_arena_free(&arena);
+}
+
+static void memory_that_grows_keeps_its_bytes_in_lines_of_its_own(void **state) {
+    (void)state;
+    unsigned char *memory = NULL;
+    for (size_t bytes = 10; bytes < 1000; bytes *= 2) {
+        memory = base_grow_aligned(memory, bytes > 10 ? bytes / 2 : 0, bytes);
+        assert_int_equal((uintptr_t)memory % BASE_PAIR_BYTES, 0);
+        for (size_t i = 0; i < bytes; i++) {
+            if (i < bytes / 2 && bytes > 10)
+                assert_int_equal(memory[i], (unsigned char)(i + 1));
+            memory[i] = (unsigned char)(i + 1);
+        }
+    }
+    free(memory);
 }
 
 static void allocations_do_not_overlap_while_the_arena_grows(void **state) {
@@ -85,6 +113,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_is_zeroed_even_after_a_reset),
         cmocka_unit_test(alignment_is_honoured_at_every_offset),
+        cmocka_unit_test(a_pair_of_cache_lines_begins_where_asked),
+        cmocka_unit_test(memory_that_grows_keeps_its_bytes_in_lines_of_its_own),
         cmocka_unit_test(allocations_do_not_overlap_while_the_arena_grows),
         cmocka_unit_test(an_allocation_larger_than_a_chunk_fits),
         cmocka_unit_test(a_reset_reuses_the_memory),

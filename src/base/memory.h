@@ -30,6 +30,16 @@ static inline void *base_allocate(size_t count, size_t bytes) {
     return memory;
 }
 
+/* Returns an aligned copy of the first `used` bytes of `memory` with room for `bytes`, and frees `memory`. The rest is
+ * zeroed. */
+static inline void *base_grow_aligned(void *memory, size_t used, size_t bytes) {
+    void *larger = base_allocate_aligned(bytes);
+    if (used)
+        memcpy(larger, memory, used);
+    free(memory);
+    return larger;
+}
+
 /* Returns the memory with room for `count` elements. New elements are not zeroed. */
 static inline void *base_grow(void *memory, size_t count, size_t bytes) {
     void *larger = realloc(memory, count ? count * bytes : 1);

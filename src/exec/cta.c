@@ -4,10 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "exec/check/check.h"
 
 static void *allocate(size_t bytes) {
-    void *memory = aligned_alloc(64, (bytes + 64) & ~(size_t)63);
+    void *memory = aligned_alloc(BASE_PAIR_BYTES, (bytes + BASE_PAIR_BYTES) & ~(size_t)(BASE_PAIR_BYTES - 1));
     if (!memory)
         abort();
     return memory;

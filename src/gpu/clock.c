@@ -421,7 +421,7 @@ static void start_rounds(struct gpu_round *round, struct gpu_run *run) {
         .prefetches = sm_needs_prefetch(timed->sm[0]),
     };
     size_t bytes = sizeof(struct gpu_note) + GPU_NOTE_SETS * round->n_words * sizeof(uint64_t);
-    round->note_bytes = (uint32_t)((bytes + 63) / 64 * 64);
+    round->note_bytes = (uint32_t)((bytes + BASE_PAIR_BYTES - 1) / BASE_PAIR_BYTES * BASE_PAIR_BYTES);
     round->notes = base_allocate_aligned((size_t)round->n_threads * round->note_bytes);
     round->now = base_allocate_aligned(sizeof *round->now + 2 * round->n_words * sizeof *round->now->receivers);
     round->going = base_allocate_aligned(round->n_words * sizeof *round->going);

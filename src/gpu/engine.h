@@ -1,6 +1,7 @@
 /* Inside gpu: a timed machine and a launch on it, used by timed.c, limits.c, clock.c and turns.c. */
 #pragma once
 
+#include "base/memory.h"
 #include "exec/memory/stores.h"
 #include "gpu/livelock.h"
 #include "gpu/pace.h"
@@ -37,7 +38,7 @@ enum { GPU_MOST_REPLACED = 16 };
 
 /* The clock's data about an SM. Host threads run neighbouring SMs, so each has its own cache lines. */
 struct gpu_unit {
-    _Alignas(64) struct sm_clock clock; /* n_ticks: not counted yet */
+    _Alignas(BASE_PAIR_BYTES) struct sm_clock clock; /* n_ticks: not counted yet */
     const uint64_t *answer;             /* the next cycle that its part of the memory wants: mem_sm_clock() */
     struct sm *sm;
     uint64_t stop_cycle;
@@ -73,7 +74,7 @@ struct gpu_timed {
     struct gpu_trace *trace; /* NULL: none */
     struct mem_range *host;  /* memory of the host, by address */
     uint32_t n_host;
-    _Alignas(64) uint64_t cycle; /* changes in every round, while other threads read the fields above */
+    _Alignas(BASE_PAIR_BYTES) uint64_t cycle; /* changes in every round, while other threads read the fields above */
     uint64_t shift;              /* of the running launch: its cycles on the timeline minus `cycle` */
     uint64_t trace_shift;        /* the same, for its events in --trace */
 };
@@ -112,7 +113,7 @@ struct gpu_run {
     bool is_quiet; /* when last looked at, nothing had changed for limits.watchdog cycles: it may be a livelock */
     struct gpu_together *together; /* NULL: one launch */
     struct gpu_window *window;     /* NULL: the whole launch */
-    _Alignas(64) uint64_t n_ticks; /* of all SMs; changes in every round, while other threads read the fields above */
+    _Alignas(BASE_PAIR_BYTES) uint64_t n_ticks; /* of all SMs; changes in every round, while other threads read the fields above */
     uint64_t next_look;            /* the tick of the next look at the host's clock */
     uint64_t n_checked;            /* the tick of the next check */
 };

@@ -42,7 +42,7 @@ struct gpu_announcement {
 
 /* A round: one quantum. Its parts are the partitions, then the SMs. */
 struct gpu_round {
-    _Alignas(64) struct gpu_run *run;
+    _Alignas(BASE_PAIR_BYTES) struct gpu_run *run;
     struct gpu_announcement *now;
     unsigned char *notes;
     uint64_t *sms, *partitions;            /* now->receivers */
@@ -53,10 +53,10 @@ struct gpu_round {
     bool is_in_turn;   /* every tick needs its turn */
     bool prefetches;   /* sm_needs_prefetch() of the SMs */
     /* Only the caller's thread uses these. */
-    _Alignas(64) uint64_t next; /* the next cycle in which something happens */
-    uint64_t store_cycle;       /* stores before this cycle are in memory */
-    uint64_t answer;            /* the next cycle in which something happens in the memory, without mail */
-    uint64_t *going;            /* run_wave() */
+    _Alignas(BASE_PAIR_BYTES) uint64_t next; /* the next cycle in which something happens */
+    uint64_t store_cycle;                    /* stores before this cycle are in memory */
+    uint64_t answer;                         /* the next cycle in which something happens in the memory, without mail */
+    uint64_t *going;                         /* run_wave() */
 };
 
 static inline struct gpu_note *gpu_note_of(const struct gpu_round *round, uint32_t thread) {

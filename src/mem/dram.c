@@ -63,6 +63,7 @@ void mem_dram_init(struct mem *mem) {
     mem->channels = BASE_ARENA_ARRAY(&mem->arena, struct mem_channel, mem->n_channels);
     for (uint32_t i = 0; i < mem->n_channels; i++) {
         struct mem_channel *channel = &mem->channels[i];
+        base_arena_begin_pair(&mem->arena);
         channel->queue = BASE_ARENA_ARRAY(&mem->arena, struct dram_request, dram->queue_entries);
         channel->backlog_capacity = max_waiting(mem, i);
         channel->backlog = BASE_ARENA_ARRAY(&mem->arena, struct dram_request, channel->backlog_capacity);

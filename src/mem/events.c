@@ -14,7 +14,7 @@ enum { FIRST_CAPACITY = 64 };
 
 static void grow_pool(struct mem_events *events) {
     uint32_t n = events->n_pool, capacity = n ? 2 * n : FIRST_CAPACITY;
-    events->pool = base_grow(events->pool, capacity, sizeof *events->pool);
+    events->pool = base_grow_aligned(events->pool, n * sizeof *events->pool, capacity * sizeof *events->pool);
     for (uint32_t i = n; i < capacity; i++)
         events->pool[i].next = i + 1 < capacity ? i + 1 : events->free;
     events->free = n;
@@ -83,8 +83,9 @@ static bool is_before(const struct mem_heap_event *a, const struct mem_heap_even
 static void insert_into_heap(struct mem_events *events, uint64_t cycle, enum mem_event_phase phase, uint32_t id) {
     struct mem_heap_event event = {cycle, events->sequence++, id, (uint8_t)phase};
     if (events->n_heap == events->heap_capacity) {
+        size_t used = events->n_heap * sizeof *events->heap;
         events->heap_capacity = events->heap_capacity ? 2 * events->heap_capacity : FIRST_CAPACITY;
-        events->heap = base_grow(events->heap, events->heap_capacity, sizeof *events->heap);
+        events->heap = base_grow_aligned(events->heap, used, events->heap_capacity * sizeof *events->heap);
     }
     uint32_t place = events->n_heap++;
     while (place > 0 && is_before(&event, &events->heap[(place - 1) / 2])) {

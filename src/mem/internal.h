@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/memory.h"
 #include "config/plugin.h"
 #include "mem/cache.h"
 #include "mem/cacp.h"
@@ -66,7 +67,7 @@ struct mem_l1 {
 };
 
 struct mem_sm {
-    _Alignas(64) bool waits_for_change; /* an access was refused because something was full */
+    _Alignas(BASE_PAIR_BYTES) bool waits_for_change; /* an access was refused because something was full */
     struct mem_l1 data, code, texture;
     struct mem_link out, in, bulk_in; /* bulk_in: the data of bulk copies */
     uint32_t id, credits, atomics;    /* how many more stores and uncached reads, and atomics, may be in flight */
@@ -85,7 +86,7 @@ struct mem_sm {
 };
 
 struct mem_partition {
-    _Alignas(64) struct mem_events events;
+    _Alignas(BASE_PAIR_BYTES) struct mem_events events;
     uint64_t dram_next; /* earliest wake_cycle of its channels */
     uint32_t id;
     struct mem_link from_host, to_host; /* its share of the link */
@@ -134,7 +135,7 @@ struct mem_ring {
 };
 
 struct mem_bank {
-    _Alignas(64) struct mem_cache cache;
+    _Alignas(BASE_PAIR_BYTES) struct mem_cache cache;
     struct mem_partition *partition;
     uint64_t *sharers; /* per slot: SMs with a copy, except the owner (MESI) */
     uint8_t *owner;    /* per slot: the SM that may write, or MEM_NO_OWNER */
@@ -159,7 +160,7 @@ struct mem_bank {
 };
 
 struct mem_channel {
-    _Alignas(64) struct mem_partition *partition;
+    _Alignas(BASE_PAIR_BYTES) struct mem_partition *partition;
     uint64_t busy_cycles;         /* in which its bus was busy */
     struct dram_request *queue;   /* the bounded queue that the policy sees, oldest first */
     struct dram_request *backlog; /* ring of requests that wait for a place in the queue */

@@ -33,7 +33,8 @@ static struct mem_packet *new_packet(struct mem_box *box) {
     }
     if (box->n > box->capacity) {
         box->capacity = box->capacity ? 2 * box->capacity : FIRST_CAPACITY;
-        box->others = base_grow(box->others, box->capacity, sizeof *box->others);
+        size_t used = (box->n - 1) * sizeof *box->others;
+        box->others = base_grow_aligned(box->others, used, box->capacity * sizeof *box->others);
     }
     return &box->others[box->n++ - 1];
 }

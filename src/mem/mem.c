@@ -67,6 +67,7 @@ static void init_sms(struct mem *mem) {
     mem->sms = BASE_ARENA_ARRAY(&mem->arena, struct mem_sm, mem->n_sms);
     for (uint32_t i = 0; i < mem->n_sms; i++) {
         struct mem_sm *sm = &mem->sms[i];
+        base_arena_begin_pair(&mem->arena);
         sm->id = i;
         sm->flushed_stamp = MEM_NEVER;
         sm->credits = machine->crossbar.credits;
@@ -100,6 +101,7 @@ static void init_partitions(struct mem *mem) {
     mem->n_partitions = greatest_divisor(mem->n_banks, mem->n_channels);
     mem->partitions = BASE_ARENA_ARRAY(&mem->arena, struct mem_partition, mem->n_partitions);
     for (uint32_t i = 0; i < mem->n_partitions; i++) {
+        base_arena_begin_pair(&mem->arena);
         mem->partitions[i].id = i;
         mem->partitions[i].dram_next = MEM_NEVER;
         mem_events_init(&mem->partitions[i].events, &mem->arena, MEM_SENT_BY_SMS);
@@ -130,6 +132,7 @@ static void init_banks(struct mem *mem, const struct limits *limits) {
     mem->banks = BASE_ARENA_ARRAY(&mem->arena, struct mem_bank, mem->n_banks);
     for (uint32_t i = 0; i < mem->n_banks; i++) {
         struct mem_bank *bank = &mem->banks[i];
+        base_arena_begin_pair(&mem->arena);
         bank->id = i;
         bank->partition = &mem->partitions[i % mem->n_partitions];
         bank->in.ticks_per_byte = bank->out.ticks_per_byte = mem->sms[0].out.ticks_per_byte;

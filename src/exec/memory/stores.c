@@ -109,12 +109,13 @@ void exec_stores_free(struct exec_stores *stores) {
 static struct exec_store *add(struct exec_stores *stores, size_t n_bytes) {
     if (stores->n == stores->capacity) {
         stores->capacity = stores->capacity ? 2 * stores->capacity : FIRST_STORES;
-        stores->store = base_grow(stores->store, stores->capacity, sizeof *stores->store);
+        stores->store = base_grow_aligned(stores->store, stores->n * sizeof *stores->store,
+                                          stores->capacity * sizeof *stores->store);
     }
     size_t end = stores->n_data + n_bytes;
     if (end > stores->data_capacity) {
         stores->data_capacity = 2 * end > FIRST_DATA ? 2 * end : FIRST_DATA;
-        stores->data = base_grow(stores->data, stores->data_capacity, 1);
+        stores->data = base_grow_aligned(stores->data, stores->n_data, stores->data_capacity);
     }
     struct exec_store *store = &stores->store[stores->n++];
     *store = (struct exec_store){.data = stores->n_data};
