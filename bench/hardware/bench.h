@@ -83,6 +83,7 @@ void bench_matrix(struct bench *bench);
 void bench_wgmma(struct bench *bench);
 void bench_mbarriers(struct bench *bench);
 void bench_shared(struct bench *bench);
+void bench_quarters(struct bench *bench);
 void bench_latency(struct bench *bench);
 void bench_operators(struct bench *bench);
 void bench_lines(struct bench *bench);

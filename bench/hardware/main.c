@@ -42,6 +42,7 @@ int main(int argc, char **argv) {
     bench_wgmma(&bench);
     bench_mbarriers(&bench);
     bench_shared(&bench);
+    bench_quarters(&bench);
     bench_latency(&bench);
     bench_operators(&bench);
     bench_lines(&bench);

@@ -166,8 +166,49 @@ static void first_loads(struct bench *bench) {
     bench_unload(writer);
 }
 
+/* How the data got into the L2: by the host, by cudaMemset, by copies between places of the device, and read back. */
+static void first_after_copies(struct bench *bench) {
+    enum { LINES = 1 << 14 };
+    static const char *const names[] = {"first_after_memset", "first_after_copy", "first_after_read_back",
+                                        "first_after_host_copy"};
+    if (!bench_wants(bench, "first"))
+        return;
+    /* each line once: the odd factor makes the order a permutation */
+    struct bench_source source = {
+        .setup = "mov.u32 %r1, 7;\nmov.u64 %rd0, 0;\nadd.u64 %rd5, %times, 4096;\n",
+        .body = "mad.lo.u32 %r1, %r1, 1, 10007;\nand.b32 %t, %r1, 16383;\nmul.wide.u32 %rd1, %t, 128;\n"
+                "add.u64 %rd1, %rd1, %data;\nadd.u64 %rd1, %rd1, %rd0;\nmov.u64 %rd3, %clock64;\n"
+                "ld.global.cg.u64 %rd0, [%rd1];\nsetp.eq.u64 %p0, %rd0, 1;\n@%p0 st.global.u64 [%rd1], %rd0;\n"
+                "mov.u64 %rd2, %clock64;\nsub.u64 %rd2, %rd2, %rd3;\ncvt.u32.u64 %r0, %rd2;\n"
+                "st.global.u32 [%rd5], %r0;\nadd.u64 %rd5, %rd5, 4;\n",
+        .tail = "cvt.u32.u64 %sink, %rd0;\n"};
+    struct bench_kernel timed = bench_compile(bench, &source);
+    struct bench_launch launch = {.blocks = 1, .threads = 32, .rounds = STEPS, .passes = 1};
+    uint8_t *host = calloc(LINES, LINE);
+    if (!host)
+        abort();
+    bench_run(bench, timed, launch, NULL);
+    for (unsigned i = 0; i < 4; i++) {
+        size_t bytes = (size_t)LINES * LINE;
+        bench_upload(bench, host, bytes);
+        if (i == 0)
+            CHECK(cuMemsetD8(bench->data, 0, bytes));
+        else if (i == 1)
+            CHECK(cuMemcpyDtoD(bench->data, bench->data + (64u << 20), bytes));
+        else if (i == 2) {
+            bench_run(bench, timed, (struct bench_launch){1, 32, 4 * STEPS, 0, 1, 0}, NULL); /* reads all lines */
+            CHECK(cuMemcpyDtoH(host, bench->data, bytes));
+        }
+        bench_run(bench, timed, launch, NULL);
+        print_steps(bench, names[i]);
+    }
+    free(host);
+    bench_unload(timed);
+}
+
 void bench_operators(struct bench *bench) {
     operators(bench);
+    first_after_copies(bench);
     after_others(bench);
     first_loads(bench);
 }

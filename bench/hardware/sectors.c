@@ -292,6 +292,60 @@ static void bursts(struct bench *bench) {
         }
 }
 
+/* Warps of all SMs compute and then store 16 bytes per lane, 512 bytes of a warp: at once, as two halves of each
+ * lane's 16 that follow each other, four words, and two halves with arithmetic between them. The parameter is the
+ * number of warps; cycles per round of an SM. */
+static void pairs(struct bench *bench) {
+    static const struct {
+        const char *name, *stores;
+    } kind[] = {
+        {"whole", "st.global.v4.u32 [%rd0], {%r10, %r11, %r12, %r13};\n"},
+        {"halves", "st.global.v2.u32 [%rd0], {%r10, %r11};\nst.global.v2.u32 [%rd0+8], {%r12, %r13};\n"},
+        {"words", "st.global.u32 [%rd0], %r10;\nst.global.u32 [%rd0+4], %r11;\nst.global.u32 [%rd0+8], %r12;\n"
+                  "st.global.u32 [%rd0+12], %r13;\n"},
+        {"halves_apart", "st.global.v2.u32 [%rd0], {%r10, %r11};\n@\nst.global.v2.u32 [%rd0+8], {%r12, %r13};\n"},
+        {"far_halves", "st.global.v2.u32 [%rd0], {%r10, %r11};\nst.global.v2.u32 [%rd2+8], {%r12, %r13};\n"}};
+    static const unsigned lengths[] = {0, 16, 64, 200}, warps[] = {4, 8, 16, 32};
+    for (size_t k = 0; k < sizeof kind / sizeof *kind; k++)
+        for (size_t n = 0; n < sizeof lengths / sizeof *lengths; n++) {
+            struct text body = {0};
+            char name[64];
+            snprintf(name, sizeof name, "pairs_%s_after_%u", kind[k].name, lengths[n]);
+            if (!bench_wants(bench, name))
+                continue;
+            for (unsigned i = 0; i < lengths[n]; i++)
+                text_add(&body, "mad.lo.u32 %%r10, %%r10, %%r11, %%r12;\n");
+            text_add(&body,
+                     "and.b64 %%rd0, %%rd10, 33554431;\nadd.u64 %%rd0, %%rd0, %%rd12;\nadd.u64 %%rd2, %%rd0, 65536;\n");
+            for (const char *at = kind[k].stores; *at; at++)
+                if (*at == '@')
+                    for (unsigned i = 0; i < 8; i++)
+                        text_add(&body, "mad.lo.u32 %%r12, %%r12, %%r11, %%r13;\n");
+                else
+                    text_add(&body, "%c", *at);
+            text_add(&body, "add.u64 %%rd10, %%rd10, %%rd11;\n");
+            struct bench_kernel kernel = bench_compile(
+                bench,
+                &(struct bench_source){
+                    .setup = "shr.u32 %t, %gtid, 5;\nmul.wide.u32 %rd10, %t, 512;\nmul.wide.u32 %rd12, %lane, 16;\n"
+                             "add.u64 %rd12, %rd12, %data;\nmov.u32 %t, %nctaid.x;\nmov.u32 %r1, %ntid.x;\n"
+                             "mul.lo.u32 %t, %t, %r1;\nmul.wide.u32 %rd11, %t, 16;\nmov.u32 %r10, %lane;\n"
+                             "mov.u32 %r11, %gtid;\nmov.u32 %r12, %lane;\nmov.u32 %r13, %gtid;\n",
+                    .body = body.at,
+                    .tail = "mov.u32 %sink, %r10;\n"});
+            for (unsigned sms = 1; sms <= bench->n_sms; sms += bench->n_sms - 1)
+                for (size_t w = 0; w < sizeof warps / sizeof *warps; w++) {
+                    struct bench_launch launch = {
+                        .blocks = sms, .threads = warps[w] * 32, .rounds = bench->is_quick ? 4 : 16, .passes = 1};
+                    snprintf(name, sizeof name, "pairs_%s_after_%u_%u_sms", kind[k].name, lengths[n], sms);
+                    bench_run(bench, kernel, launch, NULL);
+                    bench_print_number(name, warps[w], bench_run(bench, kernel, launch, NULL) / launch.rounds);
+                }
+            bench_unload(kernel);
+            text_free(&body);
+        }
+}
+
 /* ---- Reading and writing in turn --------------------------------------------------------------------------------- */
 
 /* Lanes `number` bytes apart add to the same word again and again, by a load and a store. */
@@ -398,6 +452,7 @@ void bench_sectors(struct bench *bench) {
         }
     atomics(bench);
     bursts(bench);
+    pairs(bench);
     updates(bench);
     local_arrays(bench);
     chains(bench);

@@ -126,10 +126,18 @@ static void first_slices(struct bench *bench, unsigned bytes) {
     if (!host)
         abort();
     bench_upload(bench, host, (size_t)sms * SPAN);
-    free(host);
     launch.number = 1;
     for (unsigned i = 0; i < 3; i++)
         bench_print(name.at, i ? "host_again" : "host", all / bench_run(bench, kernel[0], launch, NULL));
+    CHECK(cuMemsetD8(bench->data, 0, (size_t)sms * SPAN));
+    for (unsigned i = 0; i < 2; i++)
+        bench_print(name.at, i ? "memset_again" : "memset", all / bench_run(bench, kernel[0], launch, NULL));
+    CHECK(cuMemcpyDtoD(bench->data, bench->data + (64u << 20), (size_t)sms * SPAN));
+    bench_print(name.at, "device_copy", all / bench_run(bench, kernel[0], launch, NULL));
+    bench_run(bench, kernel[0], launch, NULL);
+    CHECK(cuMemcpyDtoH(host, bench->data, (size_t)sms * SPAN));
+    bench_print(name.at, "read_back", all / bench_run(bench, kernel[0], launch, NULL));
+    free(host);
     launch.number = 0;
     bench_run(bench, kernel[2], launch, NULL);
     for (size_t i = 0; i < sizeof step / sizeof *step; i++) {
