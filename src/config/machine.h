@@ -85,7 +85,8 @@ struct config_cluster {
 struct config_copies {
     bool is_present;
     uint32_t load_cycles, store_cycles;
-    double load_bytes_per_cycle, sector_cycles, piece_cycles, store_sector_cycles, reduce_sector_cycles;
+    double load_bytes_per_cycle, sector_cycles, combined_cycles, piece_cycles, store_sector_cycles,
+        reduce_sector_cycles;
 };
 
 struct config_serial_atomics {

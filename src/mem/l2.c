@@ -36,7 +36,8 @@ static struct mem_input *ring_first(struct mem_ring *ring) { return &ring->items
 static void ring_add(struct mem_ring *ring, const struct mem_message *message, uint64_t ready) {
     assert(ring->n < ring->capacity && "more packets in flight than the machine can have");
     uint32_t place = ring->first + ring->n++;
-    ring->items[place < ring->capacity ? place : place - ring->capacity] = (struct mem_input){*message, ready, false};
+    ring->items[place < ring->capacity ? place : place - ring->capacity] =
+        (struct mem_input){*message, ready, MEM_NONE, false};
 }
 
 static void ring_remove(struct mem_ring *ring) {
@@ -75,6 +76,22 @@ static void unblock(struct mem_bank *bank, uint64_t cycle) {
     schedule_lookup(bank, cycle);
 }
 
+/* Notes that the last request of the ring, a read, is for the same line as an earlier one that waits. */
+static void note_read(struct mem_bank *bank) {
+    enum { CHUNK = 16 };
+    struct mem_ring *ring = &bank->requests;
+    uint32_t place = ring->first + ring->n - 1;
+    place = place < ring->capacity ? place : place - ring->capacity;
+    uint64_t line = ring->items[place].message.line;
+    uint64_t chunk = (line / CHUNK * UINT64_C(0x9E3779B97F4A7C15) >> 32) * CHUNK; /* neighbours in the host's cache */
+    uint32_t *latest = &bank->latest[(chunk + line % CHUNK) % MEM_LATEST_READS];
+    uint32_t before = (*latest >= ring->first ? 0 : ring->capacity) + *latest - ring->first; /* that many are earlier */
+    struct mem_input *earlier = &ring->items[*latest];
+    if (before < ring->n - 1 && earlier->message.line == line && earlier->message.type == MEM_MSG_READ)
+        earlier->next = place;
+    *latest = place;
+}
+
 void mem_bank_receive(struct mem *mem, const struct mem_message *message, uint64_t ready, uint64_t cycle) {
     struct mem_bank *bank = &mem->banks[message->unit];
     bool is_response = mem->is_coherent && (message->type == MEM_MSG_PUT || message->type == MEM_MSG_PUT_CLEAN ||
@@ -82,6 +99,8 @@ void mem_bank_receive(struct mem *mem, const struct mem_message *message, uint64
     bool is_store =
         mem->machine->slice.has_store_port && message->type == MEM_MSG_WRITE && message->bytes == mem->line_bytes;
     ring_add(is_response ? &bank->responses : is_store ? &bank->stores : &bank->requests, message, ready);
+    if (bank->latest && message->type == MEM_MSG_READ)
+        note_read(bank);
     schedule_lookup(bank, cycle);
 }
 
@@ -421,18 +440,16 @@ static uint64_t busy_cycles(const struct mem *mem, struct mem_bank *bank, const 
     return whole;
 }
 
-/* Answers SMs that have asked for the same line with one lookup, up to slice.combine of them. How far the bank looks
- * among the waiting requests is our choice. */
-static __attribute__((noinline)) void combine(struct mem *mem, struct mem_bank *bank, uint64_t line, uint64_t cycle) {
-    enum { WINDOW = 32 };
+/* Answers SMs that have asked for the same line with one lookup, up to slice.combine of them. `next` is the place of
+ * the second. */
+static __attribute__((noinline)) void combine(struct mem *mem, struct mem_bank *bank, uint32_t next, uint64_t cycle) {
     struct mem_ring *ring = &bank->requests;
-    uint32_t left = mem->machine->slice.combine - 1;
-    for (uint32_t i = 0; i < ring->n && i < WINDOW && left; i++) {
-        uint32_t place = ring->first + i;
-        struct mem_input *input = &ring->items[place < ring->capacity ? place : place - ring->capacity];
+    for (uint32_t left = mem->machine->slice.combine - 1; next != MEM_NONE && left; left--) {
+        struct mem_input *input = &ring->items[next];
         if (input->ready > cycle)
             break;
-        if (input->message.line != line || input->message.type != MEM_MSG_READ || input->is_answered)
+        next = input->next;
+        if (input->is_answered)
             continue;
         struct mem_message message = input->message;
         message.flags |= MEM_FLAG_COMBINED;
@@ -440,7 +457,8 @@ static __attribute__((noinline)) void combine(struct mem *mem, struct mem_bank *
             break;
         input->is_answered = true;
         bank->partition->counters.l2_accesses++;
-        left--;
+        if (message.flags & MEM_FLAG_BULK)
+            bank->rest += mem->machine->copies.combined_cycles;
     }
     while (ring->n > 0 && ring_first(ring)->is_answered)
         ring_remove(ring);
@@ -448,11 +466,12 @@ static __attribute__((noinline)) void combine(struct mem *mem, struct mem_bank *
 
 /* Removes the first request, which has been accepted, and answers others for the same line with it. */
 static void finish_request(struct mem *mem, struct mem_bank *bank, const struct mem_message *message, uint64_t cycle) {
+    uint32_t next = ring_first(&bank->requests)->next;
     ring_remove(&bank->requests);
     bank->partition->counters.l2_accesses += mem->l2 != MEM_ABSENT;
-    bool is_read = message->type == MEM_MSG_READ && mem->machine->slice.combine > 1;
-    if (is_read || (bank->requests.n > 0 && ring_first(&bank->requests)->is_answered))
-        combine(mem, bank, is_read ? message->line : MEM_NO_LINE, cycle);
+    next = message->type == MEM_MSG_READ ? next : MEM_NONE;
+    if (next != MEM_NONE || (bank->requests.n > 0 && ring_first(&bank->requests)->is_answered))
+        combine(mem, bank, next, cycle);
 }
 
 /* After a read, serves the SM's reads of other sectors of the same 128 bytes that wait behind it. Returns their

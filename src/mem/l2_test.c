@@ -79,6 +79,46 @@ static void a_bank_answers_loads_of_a_line_together(void **state) {
     fixture_end(&f);
 }
 
+/* Two SMs read the same lines of one bank, four per cycle, one SM after the other. Returns the time from the first
+ * request to the last answer. The bank has 48 requests between two reads of a line. */
+static uint64_t cycles_of_two_sms(uint32_t combine, enum mem_kind kind, double combined_cycles) {
+    enum { N = 48 };
+    struct fixture f;
+    struct config_machine machine = fixture_machine();
+    machine.l1.cache.banks = 4;
+    machine.l1.cache.mshrs = N;
+    machine.l1.bypass = true;
+    machine.l2.cache.banks = 1;
+    machine.crossbar.bytes_per_cycle = 0;
+    machine.slice.combine = combine;
+    machine.copies =
+        (struct config_copies){.is_present = true, .combined_cycles = combined_cycles, .load_bytes_per_cycle = 1000};
+    fixture_start(&f, machine);
+    mem_warm(f.mem, 0, N * LINE);
+    for (uint32_t i = 0; i < 2 * N; i++) {
+        uint64_t cycle = 100 + i / 4, ready;
+        mem_advance(f.mem, cycle);
+        assert_int_equal(mem_access(f.mem, i / N, cycle, kind, i % N * LINE, LINE, i, &ready), MEM_MISS);
+    }
+    mem_advance(f.mem, MEM_NEVER);
+    assert_int_equal(f.n_log, 2 * N);
+    uint64_t cycles = f.log[2 * N - 1].cycle - 100;
+    fixture_end(&f);
+    return cycles;
+}
+
+static void a_bank_finds_loads_of_a_line_however_many_wait_between(void **state) {
+    (void)state;
+    uint64_t alone = cycles_of_two_sms(1, MEM_READ_PAST, 9);
+    assert_in_range(cycles_of_two_sms(2, MEM_READ_PAST, 9), alone - 40, alone - 24);
+}
+
+static void a_copy_that_is_answered_with_another_takes_time(void **state) {
+    (void)state;
+    uint64_t cycles = cycles_of_two_sms(2, MEM_READ_BULK, 0);
+    assert_in_range(cycles_of_two_sms(2, MEM_READ_BULK, 0.5), cycles + 12, cycles + 20);
+}
+
 /* Reads four sectors of 32 bytes from the L2, in one cycle. Returns the time from the first answer to the last. */
 static uint64_t cycles_of_four_sectors(enum mem_kind kind, double sector_cycles, double bytes_per_cycle) {
     enum { SECTOR = 32, N = 4 };
@@ -539,6 +579,8 @@ int main(void) {
         cmocka_unit_test(two_banks_work_side_by_side),
         cmocka_unit_test(the_link_into_an_sm_serves_one_after_the_other),
         cmocka_unit_test(a_bank_answers_loads_of_a_line_together),
+        cmocka_unit_test(a_bank_finds_loads_of_a_line_however_many_wait_between),
+        cmocka_unit_test(a_copy_that_is_answered_with_another_takes_time),
         cmocka_unit_test(a_bulk_copy_reads_the_sectors_of_a_line_together),
         cmocka_unit_test(a_load_may_read_the_sectors_of_a_line_together),
         cmocka_unit_test(slices_lie_at_different_distances),
