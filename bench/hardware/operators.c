@@ -83,6 +83,11 @@ static void after_others(struct bench *bench) {
           "ld.global.ca.u64 %rd1, [%rd0];\nst.global.u64 [%rd0+64], %rd1;\nmov.u64 %rd0, %rd1;", 2);
     /* a store of another word of what is then read, 4 bytes of a sector of 32 */
     chase(bench, "after", "store_beside", store_beside, "ld.global.ca.u64 %rd0, [%rd0];", 1);
+    /* lines that the launch has read, and that it changes by atomics: the same sector, another one, with a result */
+    chase(bench, "after", "red_to_sector", "", "red.global.add.u32 [%rd0+8], %a;\nld.global.ca.u64 %rd0, [%rd0];", 2);
+    chase(bench, "after", "red_to_line", "", "red.global.add.u32 [%rd0+64], %a;\nld.global.ca.u64 %rd0, [%rd0];", 2);
+    chase(bench, "after", "atom_to_sector", "",
+          "ld.global.ca.u64 %rd1, [%rd0];\natom.global.add.u32 %r1, [%rd0+8], %a;\nmov.u64 %rd0, %rd1;", 2);
     /* lines that this launch has stored to and not read */
     chase(bench, "after", "stores", store_all, "ld.global.ca.u64 %rd0, [%rd0];", 1);
     chase(bench, "after", "stores_and_loads", store_all, "ld.global.ca.u64 %rd0, [%rd0];", 2);
@@ -168,7 +173,7 @@ static void first_loads(struct bench *bench) {
 
 /* How the data got into the L2: by the host, by cudaMemset, by copies between places of the device, and read back. */
 static void first_after_copies(struct bench *bench) {
-    enum { LINES = 1 << 14 };
+    enum { N_LINES = 1 << 14 };
     static const char *const names[] = {"first_after_memset", "first_after_copy", "first_after_read_back",
                                         "first_after_host_copy"};
     if (!bench_wants(bench, "first"))
@@ -184,12 +189,12 @@ static void first_after_copies(struct bench *bench) {
         .tail = "cvt.u32.u64 %sink, %rd0;\n"};
     struct bench_kernel timed = bench_compile(bench, &source);
     struct bench_launch launch = {.blocks = 1, .threads = 32, .rounds = STEPS, .passes = 1};
-    uint8_t *host = calloc(LINES, LINE);
+    uint8_t *host = calloc(N_LINES, LINE);
     if (!host)
         abort();
     bench_run(bench, timed, launch, NULL);
     for (unsigned i = 0; i < 4; i++) {
-        size_t bytes = (size_t)LINES * LINE;
+        size_t bytes = (size_t)N_LINES * LINE;
         bench_upload(bench, host, bytes);
         if (i == 0)
             CHECK(cuMemsetD8(bench->data, 0, bytes));
