@@ -103,6 +103,8 @@ static bool run_copy(struct gpu *gpu, const struct exec_child_copy *copy, struct
         memmove(to, from, copy->bytes);
     else if (to)
         memset(to, copy->value, copy->bytes);
+    if (to)
+        gpu_note_filled(gpu, copy->to, copy->bytes);
     return true;
 }
 

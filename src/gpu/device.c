@@ -180,6 +180,11 @@ unsigned char *gpu_host(struct gpu *gpu, uint64_t address, uint64_t bytes) {
     return (unsigned char *)(uintptr_t)(address + (uint64_t)gpu->memory.view.delta);
 }
 
+void gpu_note_filled(struct gpu *gpu, uint64_t address, uint64_t bytes) {
+    if (gpu->timed)
+        gpu_timed_fill(gpu->timed, address, bytes);
+}
+
 bool gpu_is_unified(const struct gpu *gpu) { return gpu->memory.view.delta == 0; }
 
 bool gpu_find_allocation(const struct gpu *gpu, uint64_t address, uint64_t *base, uint64_t *bytes) {

@@ -248,6 +248,8 @@ bool gpu_release(struct gpu *gpu, uint64_t address); /* false: no allocation sta
 /* Returns the host memory of [address, address + bytes), or NULL if that is not inside one allocation. Valid until
  * release. If gpu_is_unified(), a device address is the host address too. */
 unsigned char *gpu_host(struct gpu *gpu, uint64_t address, uint64_t bytes);
+/* Says that the device itself, not the host, has written this memory of gpu_host(), as cudaMemset does. */
+void gpu_note_filled(struct gpu *gpu, uint64_t address, uint64_t bytes);
 bool gpu_is_unified(const struct gpu *gpu);
 /* Finds the allocation that contains address. Returns false if there is none. */
 bool gpu_find_allocation(const struct gpu *gpu, uint64_t address, uint64_t *base, uint64_t *bytes);

@@ -175,6 +175,11 @@ void gpu_timed_host_access(struct gpu_timed *timed, uint64_t address, uint64_t b
         mem_warm(timed->mem, address, bytes);
 }
 
+void gpu_timed_fill(struct gpu_timed *timed, uint64_t address, uint64_t bytes) {
+    if (timed->machine.l2.is_warm)
+        mem_fill(timed->mem, address, bytes);
+}
+
 void gpu_timed_add_host_memory(struct gpu_timed *timed, uint64_t address, uint64_t bytes) {
     timed->host = base_grow(timed->host, timed->n_host + 1, sizeof *timed->host);
     uint32_t at = timed->n_host++;

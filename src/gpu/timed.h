@@ -13,6 +13,8 @@ struct gpu_timed *gpu_timed_new(const struct gpu_config *config, char *error, si
 void gpu_timed_free(struct gpu_timed *timed);
 /* Notes that the host reads or writes device memory between launches. */
 void gpu_timed_host_access(struct gpu_timed *timed, uint64_t address, uint64_t bytes);
+/* Notes that the device has filled its memory between launches. */
+void gpu_timed_fill(struct gpu_timed *timed, uint64_t address, uint64_t bytes);
 /* Between launches: an allocation is memory of the host, and no longer. Unknown addresses are ignored. */
 void gpu_timed_add_host_memory(struct gpu_timed *timed, uint64_t address, uint64_t bytes);
 void gpu_timed_remove_host_memory(struct gpu_timed *timed, uint64_t address);

@@ -282,6 +282,29 @@ static void the_host_leaves_every_second_line_astray(void **state) {
     fixture_end(&f);
 }
 
+/* Half of the lines are of the other half, and an SM of that half has filled half of these. */
+static void the_device_fills_lines_from_either_half(void **state) {
+    (void)state;
+    struct fixture f;
+    struct config_machine machine = fixture_machine();
+    enum { N = 64 };
+    unsigned n_slow = 0;
+    machine.halves = (struct config_halves){true, .read_cycles = 70, .host_cycles = 90};
+    fixture_start(&f, machine);
+    mem_warm(f.mem, 0, N * LINE);
+    mem_fill(f.mem, 0, N * LINE);
+    for (uint32_t i = 0; i < N; i++) {
+        uint64_t start = 1000 * (i + 1);
+        fixture_miss(&f, 1, start, MEM_READ_PAST, i, i);
+        mem_advance(f.mem, start + 999);
+        uint64_t more = f.log[i].cycle - start - L2_HIT;
+        assert_true(more == 0 || more == 70);
+        n_slow += more > 0;
+    }
+    assert_in_range(n_slow, N / 6, N / 3);
+    fixture_end(&f);
+}
+
 /* The bank's link brings a store from 1015 to 1019.25 and a load to 1019.5: both have arrived at 1020. The load is
  * looked up after the store, or beside it. */
 static void stores_may_have_a_port_of_their_own(void **state) {
@@ -588,6 +611,7 @@ int main(void) {
         cmocka_unit_test(stores_share_the_lookups_of_reads),
         cmocka_unit_test(a_half_of_the_chip_has_what_its_sms_have_accessed),
         cmocka_unit_test(the_host_leaves_every_second_line_astray),
+        cmocka_unit_test(the_device_fills_lines_from_either_half),
         cmocka_unit_test(stores_may_have_a_port_of_their_own),
         cmocka_unit_test(a_store_of_part_of_a_line_keeps_its_bank_busy),
         cmocka_unit_test(stores_leave_an_sm_one_sector_after_the_other),

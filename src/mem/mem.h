@@ -190,6 +190,8 @@ bool mem_has_unanswered(const struct mem *mem);
 /* Puts these bytes into the L2, without time or traffic, because the host has accessed them. If not all of them fit,
  * the last ones win. Does nothing without an L2 with tags, or with coherent caches. */
 void mem_warm(struct mem *mem, uint64_t address, uint64_t bytes);
+/* Does the same for bytes that the device itself has written between launches, as cudaMemset does. */
+void mem_fill(struct mem *mem, uint64_t address, uint64_t bytes);
 /* Lets an access that is executed without timing pass through the tags: the L2 contains the lines of the lanes `mask`
  * afterwards, and DRAM has opened their rows. kind: READ, WRITE or ATOMIC. Adds to `touched`. */
 struct mem_touched {

@@ -31,7 +31,14 @@ static uint32_t put(struct mem_bank *bank, uint64_t line, uint32_t missing, bool
     return slot;
 }
 
-void mem_warm(struct mem *mem, uint64_t address, uint64_t bytes) {
+/* An SM of either half may have filled a line: this hash of its 128 bytes chooses one. */
+static uint8_t half_that_filled(const struct mem *mem, uint64_t line) {
+    enum { GROUP_BITS = 7 };
+    bool is_remote = (line << mem->line_shift >> GROUP_BITS) * UINT64_C(0x9E3779B97F4A7C15) >> 63;
+    return is_remote ? MEM_HALVES_COPY : 0;
+}
+
+static void bring(struct mem *mem, uint64_t address, uint64_t bytes, bool is_of_host) {
     if (!can_warm(mem) || !bytes || mem_is_in_host_memory(mem, address))
         return;
     uint64_t first = address >> mem->line_shift, last = (address + bytes - 1) >> mem->line_shift;
@@ -41,9 +48,12 @@ void mem_warm(struct mem *mem, uint64_t address, uint64_t bytes) {
         bool has_hit;
         uint32_t slot = put(bank, line, 0, &has_hit);
         if (slot != MEM_NONE && bank->halves)
-            bank->halves[slot] = MEM_HALVES_HOST;
+            bank->halves[slot] = is_of_host ? MEM_HALVES_HOST : half_that_filled(mem, line);
     }
 }
+
+void mem_warm(struct mem *mem, uint64_t address, uint64_t bytes) { bring(mem, address, bytes, true); }
+void mem_fill(struct mem *mem, uint64_t address, uint64_t bytes) { bring(mem, address, bytes, false); }
 
 /* Where a line was last found: to search its set would take several divisions. */
 struct mem_hint {

@@ -41,6 +41,7 @@ CUresult cuda_fill(struct cuda_call *call, const CUDA_MEMSET_NODE_PARAMS *fill) 
     for (size_t y = 0; y < fill->height; y++) {
         fill_line(first + y * fill->pitch, fill->value, fill->elementSize, fill->width);
         gpu_note_written(call->gpu, fill->dst + y * fill->pitch, line);
+        gpu_note_filled(call->gpu, fill->dst + y * fill->pitch, line);
     }
     cuda_add_copy(call, GPU_WORK_FILL, (uint64_t)line * fill->height);
     return CUDA_SUCCESS;
