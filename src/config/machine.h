@@ -62,6 +62,7 @@ struct config_matrix {
 /* Shared memory of an SM. */
 struct config_shared {
     uint32_t size_bytes, reserved_bytes, banks, latency_cycles, pass_cycles;
+    bool has_groups;
 };
 
 /* One memory for shared memory and the L1. */

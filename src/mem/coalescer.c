@@ -319,6 +319,31 @@ unsigned mem_bank_conflicts(const uint64_t address[32], uint32_t mask, uint32_t 
     return most;
 }
 
+/* Returns whether the lanes whose numbers differ by `distance`, 1 or 2, have the same address, if both are active. */
+static bool are_equal_in_pairs(const uint64_t address[32], uint32_t mask, uint32_t distance) {
+    uint64_t different = 0;
+    for (uint32_t lane = 0; lane < 32; lane++) {
+        uint32_t other = lane ^ distance;
+        different |= mask >> lane & mask >> other & 1 ? address[lane] ^ address[other] : 0;
+    }
+    return !different;
+}
+
+unsigned mem_group_passes(const uint64_t address[32], uint32_t mask, uint32_t bytes, bool is_load, uint32_t banks,
+                          unsigned *groups) {
+    unsigned n = bytes > 8 ? 4 : 2, passes = 0;
+    if (is_load && (are_equal_in_pairs(address, mask, 1) || are_equal_in_pairs(address, mask, 2)))
+        n /= 2;
+    *groups = n;
+    if (n == 1)
+        return mem_bank_conflicts(address, mask, bytes, banks);
+    for (unsigned i = 0; i < n; i++) {
+        uint32_t own = mask & (UINT32_MAX >> (32 - 32 / n)) << i * (32 / n);
+        passes += own ? mem_bank_conflicts(address, own, bytes, banks) : 1;
+    }
+    return passes;
+}
+
 /* The bank of a line's tag on an H200. Only these two sums of address bits explain the measured times of lanes whose
  * lines are any distance apart (tags_l1, shifted_rows_l1). */
 static unsigned tag_bank(uint64_t line, unsigned banks) {

@@ -217,6 +217,36 @@ static void shared_memory_broadcasts_a_word(void **state) {
     assert_int_equal(mem_bank_conflicts(a, UINT32_MAX, 1, 32), 1);
 }
 
+/* Passes of lanes that access piece number (lane / part % turn) * step, as shared_load* and shared_store* measure them.
+ */
+static unsigned passes_of(uint32_t mask, uint32_t bytes, bool is_load, unsigned part, unsigned turn, unsigned step) {
+    uint64_t a[32];
+    unsigned groups;
+    for (unsigned i = 0; i < 32; i++)
+        a[i] = (uint64_t)bytes * (i / part % turn * step);
+    return mem_group_passes(a, mask, bytes, is_load, 32, &groups);
+}
+
+static void wide_accesses_pass_in_groups(void **state) {
+    (void)state;
+    assert_int_equal(passes_of(UINT32_MAX, 16, true, 1, 32, 1), 4); /* own */
+    assert_int_equal(passes_of(UINT32_MAX, 16, true, 1, 8, 1), 4);  /* turns_8 */
+    assert_int_equal(passes_of(UINT32_MAX, 16, true, 1, 4, 1), 4);  /* turns_4 */
+    assert_int_equal(passes_of(UINT32_MAX, 16, true, 1, 2, 1), 2);  /* turns_2: every second lane the same */
+    assert_int_equal(passes_of(UINT32_MAX, 16, true, 2, 32, 1), 2); /* same_2 */
+    assert_int_equal(passes_of(UINT32_MAX, 16, true, 1, 1, 1), 2);  /* all_same */
+    assert_int_equal(passes_of(UINT32_MAX, 16, true, 8, 4, 8), 4);  /* same_bank_4 */
+    assert_int_equal(passes_of(UINT32_MAX, 16, true, 1, 32, 2), 8); /* strided_2 */
+    assert_int_equal(passes_of(0xff, 16, true, 1, 32, 1), 4);       /* own of 8 lanes */
+    assert_int_equal(passes_of(1, 16, true, 1, 1, 1), 2);           /* one lane */
+    assert_int_equal(passes_of(UINT32_MAX, 8, true, 1, 32, 1), 2);
+    assert_int_equal(passes_of(UINT32_MAX, 8, true, 8, 32, 1), 1);
+    assert_int_equal(passes_of(UINT32_MAX, 8, true, 1, 32, 2), 4);
+    assert_int_equal(passes_of(UINT32_MAX, 8, false, 1, 1, 1), 2); /* stores are never taken together */
+    assert_int_equal(passes_of(UINT32_MAX, 16, false, 8, 4, 1), 4);
+    assert_int_equal(passes_of(UINT32_MAX, 16, false, 1, 32, 2), 8);
+}
+
 static void strides_conflict_in_shared_memory(void **state) {
     (void)state;
     uint64_t a[32];
@@ -344,6 +374,7 @@ int main(void) {
         cmocka_unit_test(random_addresses_touch_what_their_bytes_do),
         cmocka_unit_test(shared_memory_serves_distinct_banks_at_once),
         cmocka_unit_test(shared_memory_broadcasts_a_word),
+        cmocka_unit_test(wide_accesses_pass_in_groups),
         cmocka_unit_test(strides_conflict_in_shared_memory),
         cmocka_unit_test(random_addresses_conflict_as_their_words_do),
         cmocka_unit_test(an_l1_reads_words_as_shared_memory_does),

@@ -71,6 +71,12 @@ static inline unsigned mem_least_passes(uint32_t mask, uint32_t bytes, uint32_t 
     unsigned words = (unsigned)__builtin_popcount(mask) * ((bytes + 3) / 4);
     return words <= banks ? 1 : (words + banks - 1) / banks;
 }
+/* Returns the passes of an access of 8 or 16 bytes per lane whose warp passes in 2 or 4 groups of neighbouring lanes,
+ * one after the other, and sets *groups to their number. Two groups of a load pass together if every lane reads what
+ * the next one of its pair reads, or every lane what the second next of its four reads. Groups without lanes take a
+ * pass. */
+unsigned mem_group_passes(const uint64_t address[32], uint32_t mask, uint32_t bytes, bool is_load, uint32_t banks,
+                          unsigned *groups);
 /* Returns how many sectors of 32 bytes the lanes of `mask` touch with `bytes` each. */
 unsigned mem_count_sectors(const uint64_t address[32], uint32_t mask, uint32_t bytes);
 /* Returns whether accesses of `bytes` at addresses from low to high touch no more neighbouring words than there are

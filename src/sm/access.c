@@ -92,10 +92,16 @@ static void access_shared(struct sm *sm, uint32_t s, uint32_t pc, uint32_t mask,
     struct sm_slot *slot = &sm->slots.slot[s];
     uint32_t bytes = (uint32_t)insn->access.bytes * insn->access.n, banks = sm->machine->shared.banks;
     bool has_span = mask == ~0u && (insn->opcode == PTX_OP_LD || insn->opcode == PTX_OP_ST);
-    unsigned passes = has_span && mem_is_one_round(sm->cx.span.low, sm->cx.span.high, bytes, banks)
-                          ? 1
-                          : mem_bank_conflicts(sm->cx.address, mask, bytes, banks);
-    if (passes == 1 && timing->is_direct && sm->is_plain && !sm->has_clusters) {
+    unsigned groups = 1, passes;
+    bool is_wide = sm->machine->shared.has_groups && (bytes == 8 || bytes == 16) &&
+                   (insn->opcode == PTX_OP_LD || insn->opcode == PTX_OP_ST);
+    if (is_wide)
+        passes = mem_group_passes(sm->cx.address, mask, bytes, insn->opcode == PTX_OP_LD, banks, &groups);
+    else
+        passes = has_span && mem_is_one_round(sm->cx.span.low, sm->cx.span.high, bytes, banks)
+                     ? 1
+                     : mem_bank_conflicts(sm->cx.address, mask, bytes, banks);
+    if (passes == 1 && groups == 1 && timing->is_direct && sm->is_plain && !sm->has_clusters) {
         pass_at_once(sm, slot, timing, cycle);
         return;
     }
@@ -110,11 +116,11 @@ static void access_shared(struct sm *sm, uint32_t s, uint32_t pc, uint32_t mask,
     }
     sm->counters.shared_passes += passes;
     if (passes > 1)
-        count_conflicts(sm, pc, passes, mem_least_passes(mask, bytes, banks));
+        count_conflicts(sm, pc, passes, is_wide ? groups : mem_least_passes(mask, bytes, banks));
     uint32_t occupancy = sm_occupancy_cycles(sm, timing, mask);
     uint64_t extra = passes > occupancy ? passes : occupancy;
     uint64_t ready = cycle + sm->machine->shared.latency_cycles +
-                     (extra - occupancy) * sm->machine->shared.pass_cycles + timing->exit_cycles;
+                     (extra - occupancy) * sm->machine->shared.pass_cycles + timing->exit_cycles + groups - 1;
     if (passes > 1)
         ready += wait_for_passes(sm, s, passes, cycle);
     uint32_t others = sm->has_clusters ? sm_cluster_lanes(sm, mask) : 0;
