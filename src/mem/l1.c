@@ -271,6 +271,19 @@ static enum mem_answer access_directly(struct mem *mem, struct mem_sm *sm, struc
     return MEM_MISS;
 }
 
+/* Drops the lines that share the tag of this one, also those that are on their way, which then serve only the loads
+ * that wait for them. */
+static void drop_tag(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint64_t line, uint64_t cycle) {
+    uint64_t n = UINT64_C(1) << l1->cache.tag_bits, first = line & ~(n - 1);
+    for (uint64_t other = first; other < first + n; other++) {
+        uint32_t slot = mem_cache_find(&l1->cache, other), id = mem_lines_find(&l1->mshrs.lines, other);
+        if (slot != MEM_NONE && l1->cache.state[slot] != MEM_MODIFIED)
+            evict(mem, sm, l1, slot, cycle);
+        if (id != MEM_NONE)
+            l1->mshrs.mshr[id].is_kept = false;
+    }
+}
+
 static enum mem_answer access_atomic(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint64_t cycle,
                                      uint64_t address, uint32_t bytes, uint32_t token, uint64_t *ready) {
     if (*atomic_credits(mem, sm) == 0)
@@ -281,6 +294,8 @@ static enum mem_answer access_atomic(struct mem *mem, struct mem_sm *sm, struct 
             return refuse(mem, sm, &sm->counters.mshr_full, cycle, ready);
         if (slot != MEM_NONE)
             evict(mem, sm, l1, slot, cycle);
+        if (l1->cache.tag_bits)
+            drop_tag(mem, sm, l1, address >> l1->line_shift, cycle);
     }
     sm->counters.atomics++;
     return access_directly(mem, sm, l1, cycle, MEM_ATOMIC, address, bytes, token, ready);

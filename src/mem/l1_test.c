@@ -292,6 +292,25 @@ static void a_dirty_line_goes_down_before_an_atomic(void **state) {
     fixture_end(&f);
 }
 
+/* Lines 0 and 1 have one tag. Line 1 is in the L1, or on its way there, when line 0 is changed. */
+static void an_atomic_drops_all_lines_of_its_tag(void **state) {
+    (void)state;
+    for (unsigned is_on_way = 0; is_on_way < 2; is_on_way++) {
+        struct fixture f;
+        struct config_machine machine = fixture_machine();
+        uint64_t ready;
+        machine.l1.tag_bytes = 2 * LINE;
+        fixture_start(&f, machine);
+        fixture_miss(&f, 0, 100, MEM_READ, 1, 1);
+        mem_advance(f.mem, is_on_way ? 101 : 2000);
+        fixture_miss(&f, 0, is_on_way ? 102 : 2001, MEM_ATOMIC, 0, 2);
+        mem_advance(f.mem, 4000);
+        assert_int_equal(f.n_log, 2);
+        assert_int_equal(fixture_access(&f, 0, 4001, MEM_READ, 1, 3, &ready), MEM_MISS);
+        fixture_end(&f);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_l1_hit_takes_the_l1_latency),
@@ -310,6 +329,7 @@ int main(void) {
         cmocka_unit_test(a_write_back_cache_writes_when_the_line_leaves),
         cmocka_unit_test(a_flush_empties_the_l1_and_writes_dirty_lines_back),
         cmocka_unit_test(a_dirty_line_goes_down_before_an_atomic),
+        cmocka_unit_test(an_atomic_drops_all_lines_of_its_tag),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
