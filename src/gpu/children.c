@@ -90,7 +90,7 @@ static struct gpu_child *next_child(struct gpu_child *child, uint32_t n, bool is
 
 static bool run_copy(struct gpu *gpu, const struct exec_child_copy *copy, struct gpu_error *error) {
     unsigned char *to = copy->bytes ? gpu_host(gpu, copy->to, copy->bytes) : NULL;
-    const unsigned char *from = copy->bytes && !copy->is_fill ? gpu_host(gpu, copy->from, copy->bytes) : NULL;
+    const unsigned char *from = copy->bytes && !copy->is_fill ? gpu_host_read(gpu, copy->from, copy->bytes) : NULL;
     if (copy->bytes && (!to || (!from && !copy->is_fill))) {
         error->status = GPU_ILLEGAL_ADDRESS;
         snprintf(error->message, sizeof error->message,
@@ -103,7 +103,7 @@ static bool run_copy(struct gpu *gpu, const struct exec_child_copy *copy, struct
         memmove(to, from, copy->bytes);
     else if (to)
         memset(to, copy->value, copy->bytes);
-    if (to)
+    if (to) /* by the device, even if it copies */
         gpu_note_filled(gpu, copy->to, copy->bytes);
     return true;
 }

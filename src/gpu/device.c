@@ -171,18 +171,26 @@ bool gpu_release(struct gpu *gpu, uint64_t address) {
     return gpu_memory_release(&gpu->memory, address);
 }
 
-unsigned char *gpu_host(struct gpu *gpu, uint64_t address, uint64_t bytes) {
+static unsigned char *host_memory(struct gpu *gpu, uint64_t address, uint64_t bytes, enum mem_warming warming) {
     const struct exec_allocation *found = gpu_memory_find(&gpu->memory, address);
     if (!found || bytes > found->bytes - (address - found->address))
         return NULL;
     if (gpu->timed)
-        gpu_timed_host_access(gpu->timed, address, bytes);
+        gpu_timed_access(gpu->timed, address, bytes, warming);
     return (unsigned char *)(uintptr_t)(address + (uint64_t)gpu->memory.view.delta);
+}
+
+unsigned char *gpu_host(struct gpu *gpu, uint64_t address, uint64_t bytes) {
+    return host_memory(gpu, address, bytes, MEM_WARMED_BY_HOST);
+}
+
+const unsigned char *gpu_host_read(struct gpu *gpu, uint64_t address, uint64_t bytes) {
+    return host_memory(gpu, address, bytes, MEM_WARMED_BY_READ);
 }
 
 void gpu_note_filled(struct gpu *gpu, uint64_t address, uint64_t bytes) {
     if (gpu->timed)
-        gpu_timed_fill(gpu->timed, address, bytes);
+        gpu_timed_access(gpu->timed, address, bytes, MEM_WARMED_BY_DEVICE);
 }
 
 bool gpu_is_unified(const struct gpu *gpu) { return gpu->memory.view.delta == 0; }

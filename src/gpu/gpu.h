@@ -248,6 +248,8 @@ bool gpu_release(struct gpu *gpu, uint64_t address); /* false: no allocation sta
 /* Returns the host memory of [address, address + bytes), or NULL if that is not inside one allocation. Valid until
  * release. If gpu_is_unified(), a device address is the host address too. */
 unsigned char *gpu_host(struct gpu *gpu, uint64_t address, uint64_t bytes);
+/* Does the same for memory that is only read. */
+const unsigned char *gpu_host_read(struct gpu *gpu, uint64_t address, uint64_t bytes);
 /* Says that the device itself, not the host, has written this memory of gpu_host(), as cudaMemset does. */
 void gpu_note_filled(struct gpu *gpu, uint64_t address, uint64_t bytes);
 bool gpu_is_unified(const struct gpu *gpu);

@@ -170,14 +170,9 @@ void gpu_timed_load(struct gpu_timed *timed, struct base_bytes *state) {
     mem_load_contents(timed->mem, state);
 }
 
-void gpu_timed_host_access(struct gpu_timed *timed, uint64_t address, uint64_t bytes) {
+void gpu_timed_access(struct gpu_timed *timed, uint64_t address, uint64_t bytes, enum mem_warming warming) {
     if (timed->machine.l2.is_warm)
-        mem_warm(timed->mem, address, bytes);
-}
-
-void gpu_timed_fill(struct gpu_timed *timed, uint64_t address, uint64_t bytes) {
-    if (timed->machine.l2.is_warm)
-        mem_fill(timed->mem, address, bytes);
+        mem_warm(timed->mem, address, bytes, warming);
 }
 
 void gpu_timed_add_host_memory(struct gpu_timed *timed, uint64_t address, uint64_t bytes) {

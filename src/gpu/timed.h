@@ -4,6 +4,7 @@
 #include "base/bytes.h"
 #include "config/machine.h"
 #include "gpu/internal.h"
+#include "mem/mem.h"
 
 struct gpu_timed;
 
@@ -11,10 +12,8 @@ struct gpu_timed;
  * timeline. On failure returns NULL and a line in error. */
 struct gpu_timed *gpu_timed_new(const struct gpu_config *config, char *error, size_t size);
 void gpu_timed_free(struct gpu_timed *timed);
-/* Notes that the host reads or writes device memory between launches. */
-void gpu_timed_host_access(struct gpu_timed *timed, uint64_t address, uint64_t bytes);
-/* Notes that the device has filled its memory between launches. */
-void gpu_timed_fill(struct gpu_timed *timed, uint64_t address, uint64_t bytes);
+/* Notes that device memory is accessed between launches. */
+void gpu_timed_access(struct gpu_timed *timed, uint64_t address, uint64_t bytes, enum mem_warming warming);
 /* Between launches: an allocation is memory of the host, and no longer. Unknown addresses are ignored. */
 void gpu_timed_add_host_memory(struct gpu_timed *timed, uint64_t address, uint64_t bytes);
 void gpu_timed_remove_host_memory(struct gpu_timed *timed, uint64_t address);

@@ -94,7 +94,7 @@ static uint64_t cycles_of_two_sms(uint32_t combine, enum mem_kind kind, double c
     machine.copies =
         (struct config_copies){.is_present = true, .combined_cycles = combined_cycles, .load_bytes_per_cycle = 1000};
     fixture_start(&f, machine);
-    mem_warm(f.mem, 0, N * LINE);
+    mem_warm(f.mem, 0, N * LINE, MEM_WARMED_BY_HOST);
     for (uint32_t i = 0; i < 2 * N; i++) {
         uint64_t cycle = 100 + i / 4, ready;
         mem_advance(f.mem, cycle);
@@ -269,7 +269,7 @@ static void the_host_leaves_every_second_line_astray(void **state) {
     unsigned n_slow = 0;
     machine.halves = (struct config_halves){true, .atomic_cycles = 300, .host_cycles = 90};
     fixture_start(&f, machine);
-    mem_warm(f.mem, 0, 32 * LINE);
+    mem_warm(f.mem, 0, 32 * LINE, MEM_WARMED_BY_HOST);
     for (uint32_t i = 0; i < 64; i++) { /* twice */
         uint64_t start = 1000 * (i + 1);
         fixture_miss(&f, 0, start, MEM_READ_PAST, i % 32, i);
@@ -291,8 +291,9 @@ static void the_device_fills_lines_from_either_half(void **state) {
     unsigned n_slow = 0;
     machine.halves = (struct config_halves){true, .read_cycles = 70, .host_cycles = 90};
     fixture_start(&f, machine);
-    mem_warm(f.mem, 0, N * LINE);
-    mem_fill(f.mem, 0, N * LINE);
+    mem_warm(f.mem, 0, N * LINE, MEM_WARMED_BY_HOST);
+    mem_warm(f.mem, 0, N * LINE, MEM_WARMED_BY_DEVICE);
+    mem_warm(f.mem, 0, N * LINE, MEM_WARMED_BY_READ); /* changes nothing */
     for (uint32_t i = 0; i < N; i++) {
         uint64_t start = 1000 * (i + 1);
         fixture_miss(&f, 1, start, MEM_READ_PAST, i, i);

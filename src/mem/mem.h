@@ -193,11 +193,12 @@ uint64_t
 mem_host_idle(const struct mem *mem); /* the cycle in which all writes that have been sent are in host memory */
 /* Returns whether stores, atomics or uncached reads of any SM are on their way. */
 bool mem_has_unanswered(const struct mem *mem);
-/* Puts these bytes into the L2, without time or traffic, because the host has accessed them. If not all of them fit,
- * the last ones win. Does nothing without an L2 with tags, or with coherent caches. */
-void mem_warm(struct mem *mem, uint64_t address, uint64_t bytes);
-/* Does the same for bytes that the device itself has written between launches, as cudaMemset does. */
-void mem_fill(struct mem *mem, uint64_t address, uint64_t bytes);
+/* Who has accessed memory between launches: the host wrote it, the device itself wrote it, as cudaMemset does, or
+ * somebody read it. */
+enum mem_warming { MEM_WARMED_BY_HOST, MEM_WARMED_BY_DEVICE, MEM_WARMED_BY_READ };
+/* Puts these bytes into the L2, without time or traffic. If not all of them fit, the last ones win. Does nothing without
+ * an L2 with tags, or with coherent caches. */
+void mem_warm(struct mem *mem, uint64_t address, uint64_t bytes, enum mem_warming warming);
 /* Lets an access that is executed without timing pass through the tags: the L2 contains the lines of the lanes `mask`
  * afterwards, and DRAM has opened their rows. kind: READ, WRITE or ATOMIC. Adds to `touched`. */
 struct mem_touched {

@@ -38,7 +38,7 @@ static uint8_t half_that_filled(const struct mem *mem, uint64_t line) {
     return is_remote ? MEM_HALVES_COPY : 0;
 }
 
-static void bring(struct mem *mem, uint64_t address, uint64_t bytes, bool is_of_host) {
+void mem_warm(struct mem *mem, uint64_t address, uint64_t bytes, enum mem_warming warming) {
     if (!can_warm(mem) || !bytes || mem_is_in_host_memory(mem, address))
         return;
     uint64_t first = address >> mem->line_shift, last = (address + bytes - 1) >> mem->line_shift;
@@ -47,13 +47,13 @@ static void bring(struct mem *mem, uint64_t address, uint64_t bytes, bool is_of_
         struct mem_bank *bank = &mem->banks[mem_bank_of(mem, line)];
         bool has_hit;
         uint32_t slot = put(bank, line, 0, &has_hit);
-        if (slot != MEM_NONE && bank->halves)
-            bank->halves[slot] = is_of_host ? MEM_HALVES_HOST : half_that_filled(mem, line);
+        if (slot == MEM_NONE || !bank->halves || (warming == MEM_WARMED_BY_READ && has_hit))
+            continue;
+        bank->halves[slot] = warming == MEM_WARMED_BY_HOST     ? MEM_HALVES_HOST
+                             : warming == MEM_WARMED_BY_DEVICE ? half_that_filled(mem, line)
+                                                               : 0;
     }
 }
-
-void mem_warm(struct mem *mem, uint64_t address, uint64_t bytes) { bring(mem, address, bytes, true); }
-void mem_fill(struct mem *mem, uint64_t address, uint64_t bytes) { bring(mem, address, bytes, false); }
 
 /* Where a line was last found: to search its set would take several divisions. */
 struct mem_hint {

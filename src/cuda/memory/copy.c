@@ -42,7 +42,12 @@ static bool offset_of(const struct side *side, size_t pitch, size_t slice, size_
            !__builtin_add_overflow(lines, slices, offset) && !__builtin_add_overflow(*offset, side->x, offset);
 }
 
-static bool place_in_array(const struct cuda_call *call, const struct side *side, const struct box *box,
+/* Returns the host's view of device memory, or NULL if it is not inside one allocation. */
+static unsigned char *view(const struct cuda_call *call, uint64_t address, uint64_t bytes, bool is_source) {
+    return is_source ? (unsigned char *)gpu_host_read(call->gpu, address, bytes) : gpu_host(call->gpu, address, bytes);
+}
+
+static bool place_in_array(const struct cuda_call *call, const struct side *side, const struct box *box, bool is_source,
                            struct place *place) {
     const struct CUarray_st *array = cuda_object_find(call, side->array, CUDA_KIND_ARRAY);
     if (!array)
@@ -58,15 +63,15 @@ static bool place_in_array(const struct cuda_call *call, const struct side *side
     size_t bytes;
     if (!span(box, place->pitch, place->slice, &bytes))
         return false;
-    place->first = gpu_host(call->gpu, array->address + offset, bytes);
+    place->first = view(call, array->address + offset, bytes, is_source);
     return place->first != NULL;
 }
 
 /* Checks one side and finds its memory. */
-static bool find_place(const struct cuda_call *call, const struct side *side, const struct box *box,
+static bool find_place(const struct cuda_call *call, const struct side *side, const struct box *box, bool is_source,
                        struct place *place) {
     if (side->type == CU_MEMORYTYPE_ARRAY)
-        return place_in_array(call, side, box, place);
+        return place_in_array(call, side, box, is_source, place);
     bool has_lines = box->height > 1 || box->depth > 1 || side->y || side->z;
     size_t needed, offset, bytes;
     if (__builtin_add_overflow(side->x, box->width, &needed) || (has_lines && side->pitch < needed))
@@ -84,10 +89,10 @@ static bool find_place(const struct cuda_call *call, const struct side *side, co
         place->first = side->host ? (unsigned char *)side->host + offset : NULL;
         break;
     case CU_MEMORYTYPE_DEVICE:
-        place->first = gpu_host(call->gpu, side->device + offset, bytes);
+        place->first = view(call, side->device + offset, bytes, is_source);
         break;
     case CU_MEMORYTYPE_UNIFIED: /* device memory by its address, otherwise the program's own */
-        place->first = gpu_host(call->gpu, side->device + offset, bytes);
+        place->first = view(call, side->device + offset, bytes, is_source);
         if (!place->first && !gpu_is_device_address(call->gpu, side->device))
             place->first = side->device ? (unsigned char *)(uintptr_t)side->device + offset : NULL;
         break;
@@ -132,11 +137,11 @@ static void take_time(struct cuda_call *call, const struct side *to, const struc
 
 static CUresult find_places(const struct cuda_call *call, const struct side *to, const struct side *from,
                             const struct box *box, struct place *target, struct place *source) {
-    if (!find_place(call, to, box, target))
+    if (!find_place(call, to, box, false, target))
         return cuda_refuse(call, CUDA_ERROR_INVALID_VALUE,
                            "copy: %zu x %zu x %zu bytes at 0x%llx are not all inside the destination", box->width,
                            box->height, box->depth, to->device);
-    if (!find_place(call, from, box, source))
+    if (!find_place(call, from, box, true, source))
         return cuda_refuse(call, CUDA_ERROR_INVALID_VALUE,
                            "copy: %zu x %zu x %zu bytes at 0x%llx are not all inside the source", box->width,
                            box->height, box->depth, from->device);
@@ -151,11 +156,14 @@ static CUresult copy_box(struct cuda_call *call, const struct side *to, const st
     CUresult result = find_places(call, to, from, box, &target, &source);
     if (result != CUDA_SUCCESS)
         return result;
+    bool is_filled = home_of(call, to) == HOME_DEVICE && home_of(call, from) == HOME_DEVICE;
     for (size_t z = 0; z < box->depth; z++)
         for (size_t y = 0; y < box->height; y++) {
             unsigned char *line = target.first + z * target.slice + y * target.pitch;
             memmove(line, source.first + z * source.slice + y * source.pitch, box->width);
             gpu_note_written(call->gpu, gpu_device_address(call->gpu, line), box->width);
+            if (is_filled)
+                gpu_note_filled(call->gpu, gpu_device_address(call->gpu, line), box->width);
         }
     take_time(call, to, from, box);
     return CUDA_SUCCESS;
