@@ -126,10 +126,10 @@ struct mem_waiting {
 struct mem_input {
     struct mem_message message;
     uint64_t ready;   /* the cycle in which its tail has arrived */
-    uint32_t next;    /* the place of the next read of the same line; MEM_NONE: none, or not known */
+    uint32_t next;    /* of a bulk copy: the place of the next read of the same line; MEM_NONE: none, or not known */
     bool is_answered; /* together with an earlier one: slice.combine */
 };
-enum { MEM_LATEST_READS = 1 << 12 };
+enum { MEM_LATEST_COPIES = 1 << 12 };
 
 struct mem_ring {
     struct mem_input *items;
@@ -149,7 +149,7 @@ struct mem_bank {
     uint32_t free_waiting;                 /* list of those that were used before */
     uint32_t n_waiting, n_touched_waiting; /* the rest are unused and take no host memory */
     struct mem_ring requests, responses;
-    uint32_t *latest;       /* with slice.combine: by a hash of its line, the place of a recent read among `requests` */
+    uint32_t *latest; /* with slice.combine: by a hash of its line, the place of a bulk copy's read among `requests` */
     struct mem_ring stores; /* slice.store_port: the stores among `requests` */
     struct mem_link out, in;
     uint64_t free_cycle; /* the next cycle with a free lookup port */

@@ -8,7 +8,8 @@
  * puts the line into the L1. With l1.keep_local, so does a store of part of a line of local memory, which only its
  * thread reads. Write-back: a store needs the line (fetched, or owned under MESI), unless it writes the
  * whole line on a machine without coherence. A load that bypasses the cache drops the line, so that the next load of
- * the line reads the L2 again. Atomics execute in the L2; without coherence they first drop the SM's own copy.
+ * the line reads the L2 again. Atomics execute in the L2; without coherence they first drop the SM's own copy,
+ * with l1.tag the copies of all lines that share its tag.
  *
  * MESI: an exclusive copy may be written at once. A shared one needs an upgrade, and is not evicted until the answer
  * arrives. Shared copies are dropped silently. Owned ones are reported (PUT, PUT_CLEAN), so that the directory's owner

@@ -76,18 +76,19 @@ static void unblock(struct mem_bank *bank, uint64_t cycle) {
     schedule_lookup(bank, cycle);
 }
 
-/* Notes that the last request of the ring, a read, is for the same line as an earlier one that waits. */
-static void note_read(struct mem_bank *bank) {
+/* Notes that the last request of the ring, of a bulk copy, is for the same line as an earlier one that waits. */
+static void note_copy(struct mem_bank *bank) {
     enum { CHUNK = 16 };
     struct mem_ring *ring = &bank->requests;
     uint32_t place = ring->first + ring->n - 1;
     place = place < ring->capacity ? place : place - ring->capacity;
     uint64_t line = ring->items[place].message.line;
     uint64_t chunk = (line / CHUNK * UINT64_C(0x9E3779B97F4A7C15) >> 32) * CHUNK; /* neighbours in the host's cache */
-    uint32_t *latest = &bank->latest[(chunk + line % CHUNK) % MEM_LATEST_READS];
+    uint32_t *latest = &bank->latest[(chunk + line % CHUNK) % MEM_LATEST_COPIES];
     uint32_t before = (*latest >= ring->first ? 0 : ring->capacity) + *latest - ring->first; /* that many are earlier */
     struct mem_input *earlier = &ring->items[*latest];
-    if (before < ring->n - 1 && earlier->message.line == line && earlier->message.type == MEM_MSG_READ)
+    if (before < ring->n - 1 && earlier->message.line == line && earlier->message.type == MEM_MSG_READ &&
+        earlier->message.flags & MEM_FLAG_BULK)
         earlier->next = place;
     *latest = place;
 }
@@ -99,8 +100,8 @@ void mem_bank_receive(struct mem *mem, const struct mem_message *message, uint64
     bool is_store =
         mem->machine->slice.has_store_port && message->type == MEM_MSG_WRITE && message->bytes == mem->line_bytes;
     ring_add(is_response ? &bank->responses : is_store ? &bank->stores : &bank->requests, message, ready);
-    if (bank->latest && message->type == MEM_MSG_READ)
-        note_read(bank);
+    if (bank->latest && message->type == MEM_MSG_READ && message->flags & MEM_FLAG_BULK)
+        note_copy(bank);
     schedule_lookup(bank, cycle);
 }
 
@@ -440,28 +441,57 @@ static uint64_t busy_cycles(const struct mem *mem, struct mem_bank *bank, const 
     return whole;
 }
 
-/* Answers SMs that have asked for the same line with one lookup, up to slice.combine of them. `next` is the place of
- * the second. */
-static __attribute__((noinline)) void combine(struct mem *mem, struct mem_bank *bank, uint32_t next, uint64_t cycle) {
+/* Answers a waiting read together with an earlier one. Returns false if it has to wait. */
+static bool answer_too(struct mem *mem, struct mem_bank *bank, struct mem_input *input, uint64_t cycle) {
+    struct mem_message message = input->message;
+    message.flags |= MEM_FLAG_COMBINED;
+    if (!accept(mem, bank, &message, cycle))
+        return false;
+    input->is_answered = true;
+    bank->partition->counters.l2_accesses++;
+    return true;
+}
+
+static void drop_answered(struct mem_ring *ring) {
+    while (ring->n > 0 && ring_first(ring)->is_answered)
+        ring_remove(ring);
+}
+
+/* Answers SMs that have asked for the same line with one lookup, up to slice.combine of them. How far the bank looks
+ * among the waiting requests is our choice: SMs that load the same lines at different times do not find each other. */
+static __attribute__((noinline)) void combine(struct mem *mem, struct mem_bank *bank, uint64_t line, uint64_t cycle) {
+    enum { WINDOW = 32 };
+    struct mem_ring *ring = &bank->requests;
+    uint32_t left = mem->machine->slice.combine - 1;
+    for (uint32_t i = 0; i < ring->n && i < WINDOW && left; i++) {
+        uint32_t place = ring->first + i;
+        struct mem_input *input = &ring->items[place < ring->capacity ? place : place - ring->capacity];
+        if (input->ready > cycle)
+            break;
+        if (input->message.line != line || input->message.type != MEM_MSG_READ || input->is_answered)
+            continue;
+        if (!answer_too(mem, bank, input, cycle))
+            break;
+        left--;
+    }
+    drop_answered(ring);
+}
+
+/* Does the same for bulk copies, which SMs that work together start together. The second is at `next`, however many
+ * requests wait between. */
+static __attribute__((noinline)) void combine_copies(struct mem *mem, struct mem_bank *bank, uint32_t next,
+                                                     uint64_t cycle) {
     struct mem_ring *ring = &bank->requests;
     for (uint32_t left = mem->machine->slice.combine - 1; next != MEM_NONE && left; left--) {
         struct mem_input *input = &ring->items[next];
-        if (input->ready > cycle)
-            break;
         next = input->next;
         if (input->is_answered)
             continue;
-        struct mem_message message = input->message;
-        message.flags |= MEM_FLAG_COMBINED;
-        if (!accept(mem, bank, &message, cycle))
+        if (input->ready > cycle || !answer_too(mem, bank, input, cycle))
             break;
-        input->is_answered = true;
-        bank->partition->counters.l2_accesses++;
-        if (message.flags & MEM_FLAG_BULK)
-            bank->rest += mem->machine->copies.combined_cycles;
+        bank->rest += mem->machine->copies.combined_cycles;
     }
-    while (ring->n > 0 && ring_first(ring)->is_answered)
-        ring_remove(ring);
+    drop_answered(ring);
 }
 
 /* Removes the first request, which has been accepted, and answers others for the same line with it. */
@@ -469,9 +499,11 @@ static void finish_request(struct mem *mem, struct mem_bank *bank, const struct 
     uint32_t next = ring_first(&bank->requests)->next;
     ring_remove(&bank->requests);
     bank->partition->counters.l2_accesses += mem->l2 != MEM_ABSENT;
-    next = message->type == MEM_MSG_READ ? next : MEM_NONE;
-    if (next != MEM_NONE || (bank->requests.n > 0 && ring_first(&bank->requests)->is_answered))
-        combine(mem, bank, next, cycle);
+    bool is_read = message->type == MEM_MSG_READ && mem->machine->slice.combine > 1;
+    if (is_read && message->flags & MEM_FLAG_BULK)
+        combine_copies(mem, bank, next, cycle);
+    else if (is_read || (bank->requests.n > 0 && ring_first(&bank->requests)->is_answered))
+        combine(mem, bank, is_read ? message->line : MEM_NO_LINE, cycle);
 }
 
 /* After a read, serves the SM's reads of other sectors of the same 128 bytes that wait behind it. Returns their

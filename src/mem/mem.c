@@ -137,8 +137,8 @@ static void init_banks(struct mem *mem, const struct limits *limits) {
         bank->partition = &mem->partitions[i % mem->n_partitions];
         bank->in.ticks_per_byte = bank->out.ticks_per_byte = mem->sms[0].out.ticks_per_byte;
         init_ring(mem, &bank->requests, n_requests);
-        if (machine->slice.combine > 1)
-            bank->latest = BASE_ARENA_ARRAY(&mem->arena, uint32_t, MEM_LATEST_READS);
+        if (machine->slice.combine > 1 && machine->copies.is_present)
+            bank->latest = BASE_ARENA_ARRAY(&mem->arena, uint32_t, MEM_LATEST_COPIES);
         init_ring(mem, &bank->responses, n_responses);
         init_ring(mem, &bank->stores, machine->slice.has_store_port ? mem->n_sms * machine->crossbar.credits : 0);
         mem_lines_init(&bank->lines, &mem->arena, limits->entries);
