@@ -196,8 +196,8 @@ bool mem_has_unanswered(const struct mem *mem);
 /* Who has accessed memory between launches: the host wrote it, the device itself wrote it, as cudaMemset does, or
  * somebody read it. */
 enum mem_warming { MEM_WARMED_BY_HOST, MEM_WARMED_BY_DEVICE, MEM_WARMED_BY_READ };
-/* Puts these bytes into the L2, without time or traffic. If not all of them fit, the last ones win. Does nothing without
- * an L2 with tags, or with coherent caches. */
+/* Puts these bytes into the L2, without time or traffic. If not all of them fit, the last ones win. Does nothing
+ * without an L2 with tags, or with coherent caches. */
 void mem_warm(struct mem *mem, uint64_t address, uint64_t bytes, enum mem_warming warming);
 /* Lets an access that is executed without timing pass through the tags: the L2 contains the lines of the lanes `mask`
  * afterwards, and DRAM has opened their rows. kind: READ, WRITE or ATOMIC. Adds to `touched`. */
