@@ -221,6 +221,7 @@ struct mem {
     uint32_t n_host;
     bool has_link;                             /* accesses to host memory cross a link */
     struct mem_hint *hints;                    /* of warm.c; NULL: nothing has been touched */
+    uint32_t hint_bits;
     struct mem_outbox *to_sms, *to_partitions; /* per host thread */
     uint32_t n_outboxes, n_threads;            /* that exist; that are used now */
     bool has_mail;                             /* packets go through the outboxes now */

@@ -55,17 +55,28 @@ void mem_warm(struct mem *mem, uint64_t address, uint64_t bytes, enum mem_warmin
     }
 }
 
-/* Where a line was last found: to search its set would take several divisions. */
+/* Where a line was last found: to search its set would take several divisions. Lines of neighbouring addresses have
+ * neighbouring hints, which share a line of the host's cache. */
 struct mem_hint {
     uint64_t line;
     uint32_t bank, slot;
 };
-enum { HINT_BITS = 13 };
+enum { MOST_HINT_BITS = 18 };
 
+static void make_hints(struct mem *mem) {
+    uint64_t n_lines = mem->machine->l2.cache.size_bytes >> mem->line_shift;
+    uint32_t bits = 1;
+    while (bits < MOST_HINT_BITS && UINT64_C(1) << bits < n_lines)
+        bits++;
+    mem->hint_bits = bits;
+    mem->hints = BASE_ARENA_ARRAY(&mem->arena, struct mem_hint, UINT64_C(1) << bits);
+}
+
+/* Folds the line's number, so that arrays at a distance of a power of two do not share all hints. */
 static struct mem_hint *hint_of(struct mem *mem, uint64_t line) {
     if (!mem->hints)
-        mem->hints = BASE_ARENA_ARRAY(&mem->arena, struct mem_hint, 1 << HINT_BITS);
-    return &mem->hints[line * UINT64_C(0x9E3779B97F4A7C15) >> (64 - HINT_BITS)];
+        make_hints(mem);
+    return &mem->hints[(line ^ (line >> mem->hint_bits) * 1036) & ((UINT64_C(1) << mem->hint_bits) - 1)];
 }
 
 /* Returns whether the access hit the L2. If it is a store to a line that is not complete, sets *missing to the number
