@@ -10,8 +10,9 @@
  *
  * Where sections deviate from their prediction, more are drawn. The variance of a sum over strata is least if their
  * draws are in proportion to work and deviation (Neyman's allocation: Cochran, "Sampling Techniques", section 5.5). A
- * segment gets the draws that its stratum needs and does not have yet. If the deviations drift, earlier draws say less
- * about later sections. Then n of them count as n', where 1 / n' = 1 / n + drift^2 / deviation^2.
+ * segment gets the draws that its stratum needs and does not have yet. If a small part of one draw would be enough for
+ * a stratum, one section of each further segment is drawn, to notice a change. If the deviations drift, earlier draws
+ * say less about later sections. Then n of them count as n', where 1 / n' = 1 / n + drift^2 / deviation^2.
  * */
 #include "gpu/draw.h"
 
@@ -26,7 +27,9 @@ enum {
     FEWEST_KNOWN = 4, /* degrees of freedom, to know how sections deviate; with fewer at most a part of a long segment
                          is drawn: */
     LARGEST_PART = 4,
-    FIRST_PART = 3, /* of the launch that the second segment has, at most */
+    CERTAIN_PART = 20,  /* of a draw: a stratum that needs less is drawn once in a segment */
+    FEWEST_CERTAIN = 2, /* degrees of freedom, to know that */
+    FIRST_PART = 3,     /* of the launch that the second segment has, at most */
 };
 
 struct stratum {
@@ -92,7 +95,7 @@ static void begin_segment(struct stratum *stratum, uint32_t segment, uint32_t dr
 }
 
 /* Returns how many sections to draw from the stratum's next segment. */
-static uint32_t draws_for(struct gpu_draw *draw, struct stratum *stratum) {
+static uint32_t draws_for(const struct gpu_draw *draw, struct stratum *stratum) {
     uint32_t least = least_draws(draw, stratum);
     if (!(draw->error > 0))
         return least;
@@ -100,13 +103,14 @@ static uint32_t draws_for(struct gpu_draw *draw, struct stratum *stratum) {
     if (!(deviation.freedom > 0))
         return least;
     stratum->deviation = deviation.relative;
-    double sum = 0;
+    double own = stratum->work * stratum->deviation, sum = own, n_drawn = stratum->n_drawn;
     for (uint32_t i = 0; i < draw->n_strata; i++)
-        sum += draw->stratum[i].work * draw->stratum[i].deviation;
+        sum += i == stratum->number ? 0 : draw->stratum[i].work * draw->stratum[i].deviation;
     double t = 2 + 4 / deviation.freedom; /* roughly Student's, but not as wide where hardly anything is known */
-    double own = stratum->work * stratum->deviation, n_drawn = stratum->n_drawn;
     double square = stratum->deviation * stratum->deviation, drift = deviation.drift * deviation.drift;
     double n = t * t * own * sum / (draw->error * draw->error * draw->work * draw->work);
+    if (deviation.freedom >= FEWEST_CERTAIN && n * CERTAIN_PART < 1)
+        return 1;
     n -= square > 0 ? n_drawn * square / (square + n_drawn * drift) : 0;
     if (deviation.freedom < FEWEST_KNOWN)
         n = fmin(n, fmax((double)size_of(stratum, stratum->segment + 1) / LARGEST_PART, LARGEST_PART));
@@ -190,7 +194,7 @@ bool gpu_draw_expects(const struct gpu_draw *draw, const char *kernel, enum gpu_
     bool is_drawn = false;
     for (uint32_t i = 0; i <= ahead; i++) {
         if (!stratum.n_left)
-            begin_segment(&stratum, stratum.segment + 1, least_draws(draw, &stratum));
+            begin_segment(&stratum, stratum.segment + 1, draws_for(draw, &stratum));
         begin_part(&stratum);
         is_drawn = take(draw, &stratum, true);
     }

@@ -17,8 +17,8 @@ struct gpu_deviation {
 };
 
 /* draws: sections drawn from each segment of a stratum, at least. error: more are drawn where sections deviate too much
- * to know the sum within this part of it; 0: never. deviation: returns that of the sections drawn so far; only called
- * if error > 0, when a segment begins. */
+ * to know the sum within this part of it, and only one where they hardly deviate; 0: neither. deviation: returns that
+ * of the sections drawn so far; only called if error > 0, when a segment begins or is expected to. */
 struct gpu_draw *
 gpu_draw_new(uint32_t draws, double error,
              struct gpu_deviation (*deviation)(void *user, const char *kernel, enum gpu_section_kind kind), void *user);

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-static const char *const kernel = "step";
+static const char *const kernel = "step", *const large = "large";
 
 static bool add(struct gpu_draw *draw, const char *name, double work, bool is_possible, struct gpu_section *section) {
     *section = (struct gpu_section){.kind = GPU_SECTION_WHOLE, .work = work};
@@ -168,19 +168,35 @@ static void draw_two(struct gpu_deviation user, uint32_t n_drawn[2]) {
     struct gpu_section section;
     n_drawn[0] = n_drawn[1] = 0;
     for (uint32_t i = 0; i < 511; i++) {
-        n_drawn[0] += add(draw, kernel, 100, true, &section);
-        n_drawn[1] += add(draw, "large", 900, true, &section);
+        bool is_expected = gpu_draw_expects(draw, kernel, GPU_SECTION_WHOLE, 100, 0);
+        bool is_drawn = add(draw, kernel, 100, true, &section);
+        assert_true(is_drawn == is_expected);
+        n_drawn[0] += is_drawn;
+        n_drawn[1] += add(draw, large, 900, true, &section);
     }
     gpu_draw_free(draw);
 }
 
-/* By 20 %, with t = 2: 2^2 * 0.1^2 * 0.2^2 / 0.01^2 = 16. The last five segments are drawn from twice in any case. */
+/* By 20 %, with t = 2: 2^2 * 0.1^2 * 0.2^2 / 0.01^2 = 16. The last five segments are drawn from twice in any case. The
+ * rest does not deviate at all. */
 static void more_is_drawn_where_sections_deviate(void **state) {
     (void)state;
     uint32_t n_drawn[2];
     draw_two((struct gpu_deviation){.relative = 0.2, .freedom = 100}, n_drawn);
     assert_in_range(n_drawn[0], 16, 16 + 10);
-    assert_int_equal(n_drawn[1], 1 + 8 * 2);
+    assert_int_equal(n_drawn[1], 1 + 8);
+}
+
+/* 2^2 * 0.1^2 * r^2 / 0.01^2 is a twentieth of a draw if r is 1.118 %. With one degree of freedom t is 6. */
+static void one_section_of_each_segment_is_drawn_where_they_hardly_deviate(void **state) {
+    (void)state;
+    uint32_t n_drawn[2];
+    draw_two((struct gpu_deviation){.relative = 0.0111, .freedom = 1e9}, n_drawn);
+    assert_int_equal(n_drawn[0], 1 + 8);
+    draw_two((struct gpu_deviation){.relative = 0.0113, .freedom = 1e9}, n_drawn);
+    assert_int_equal(n_drawn[0], 1 + 8 * 2);
+    draw_two((struct gpu_deviation){.relative = 0.0001, .freedom = 1}, n_drawn);
+    assert_int_equal(n_drawn[0], 1 + 8 * 2);
 }
 
 /* The draws of earlier segments count as (0.2 / 0.1)^2 = 4 at most. */
@@ -221,6 +237,7 @@ int main(void) {
         cmocka_unit_test(sections_of_a_segment_are_drawn_alike),
         cmocka_unit_test(the_draw_knows_what_it_will_draw),
         cmocka_unit_test(more_is_drawn_where_sections_deviate),
+        cmocka_unit_test(one_section_of_each_segment_is_drawn_where_they_hardly_deviate),
         cmocka_unit_test(more_is_drawn_if_segments_drift),
         cmocka_unit_test(little_is_drawn_while_hardly_anything_is_known),
         cmocka_unit_test(a_section_that_is_timed_already_stands_for_itself),

@@ -33,7 +33,7 @@
 #include "sm/blocks.h"
 
 enum {
-    FEWEST_WAVES = 128,  /* a launch of fewer waves is one section: its windows would take as long as the launch; a wave
+    FEWEST_WAVES = 64,   /* a launch of fewer waves is one section: its windows would take as long as the launch; a wave
                             is as many blocks as the machine holds */
     SECTION_WAVES = 4,   /* of a section, at least */
     WARM_WAVES = 8,      /* that a window runs before its section, if all blocks are equally long */

@@ -219,8 +219,8 @@ struct mem {
     struct stats_mem *sum;
     const struct mem_range *host; /* host memory, by address */
     uint32_t n_host;
-    bool has_link;                             /* accesses to host memory cross a link */
-    struct mem_hint *hints;                    /* of warm.c; NULL: nothing has been touched */
+    bool has_link;          /* accesses to host memory cross a link */
+    struct mem_hint *hints; /* of warm.c; NULL: nothing has been touched */
     uint32_t hint_bits;
     struct mem_outbox *to_sms, *to_partitions; /* per host thread */
     uint32_t n_outboxes, n_threads;            /* that exist; that are used now */
