@@ -10,9 +10,11 @@
  *
  * Where sections deviate from their prediction, more are drawn. The variance of a sum over strata is least if their
  * draws are in proportion to work and deviation (Neyman's allocation: Cochran, "Sampling Techniques", section 5.5). A
- * segment gets the draws that its stratum needs and does not have yet. If a small part of one draw would be enough for
- * a stratum, one section of each further segment is drawn, to notice a change. If the deviations drift, earlier draws
- * say less about later sections. Then n of them count as n', where 1 / n' = 1 / n + drift^2 / deviation^2.
+ * segment gets the draws that its stratum needs and does not have yet. If the deviations drift, earlier draws say less
+ * about later sections. Then n of them count as n', where 1 / n' = 1 / n + drift^2 / deviation^2.
+ *
+ * If a small part of one draw would be enough for a stratum, one section of each further segment is drawn, to notice a
+ * change. Long launches are an exception: a few windows would resemble each other more than they resemble the launch.
  * */
 #include "gpu/draw.h"
 
@@ -109,7 +111,7 @@ static uint32_t draws_for(const struct gpu_draw *draw, struct stratum *stratum) 
     double t = 2 + 4 / deviation.freedom; /* roughly Student's, but not as wide where hardly anything is known */
     double square = stratum->deviation * stratum->deviation, drift = deviation.drift * deviation.drift;
     double n = t * t * own * sum / (draw->error * draw->error * draw->work * draw->work);
-    if (deviation.freedom >= FEWEST_CERTAIN && n * CERTAIN_PART < 1)
+    if (deviation.freedom >= FEWEST_CERTAIN && n * CERTAIN_PART < 1 && !stratum->n_left_out)
         return 1;
     n -= square > 0 ? n_drawn * square / (square + n_drawn * drift) : 0;
     if (deviation.freedom < FEWEST_KNOWN)

@@ -199,6 +199,20 @@ static void one_section_of_each_segment_is_drawn_where_they_hardly_deviate(void 
     assert_int_equal(n_drawn[0], 1 + 8 * 2);
 }
 
+/* Segments of 1, 64, 128 and 107 sections. */
+static void long_launches_are_drawn_from_alike_if_sections_hardly_deviate(void **state) {
+    (void)state;
+    struct gpu_deviation user = {.relative = 0.0001, .freedom = 100};
+    struct gpu_draw *draw = gpu_draw_new(2, 0.01, deviation, &user);
+    uint32_t n_drawn = 0;
+    for (uint32_t i = 0; i < 300; i++) {
+        struct gpu_section section = {.kind = GPU_SECTION_MIDDLE, .work = 100, .n_later = 299 - i};
+        n_drawn += gpu_draw_add(draw, kernel, &section, true);
+    }
+    assert_in_range(n_drawn, 1 + 3 + 3 + 1, 1 + 3 + 3 + 3);
+    gpu_draw_free(draw);
+}
+
 /* The draws of earlier segments count as (0.2 / 0.1)^2 = 4 at most. */
 static void more_is_drawn_if_segments_drift(void **state) {
     (void)state;
@@ -238,6 +252,7 @@ int main(void) {
         cmocka_unit_test(the_draw_knows_what_it_will_draw),
         cmocka_unit_test(more_is_drawn_where_sections_deviate),
         cmocka_unit_test(one_section_of_each_segment_is_drawn_where_they_hardly_deviate),
+        cmocka_unit_test(long_launches_are_drawn_from_alike_if_sections_hardly_deviate),
         cmocka_unit_test(more_is_drawn_if_segments_drift),
         cmocka_unit_test(little_is_drawn_while_hardly_anything_is_known),
         cmocka_unit_test(a_section_that_is_timed_already_stands_for_itself),
