@@ -1,10 +1,11 @@
 #!/bin/bash
 # Compares estimates with full runs: compare.sh [HEDDLE [JOBS [MACHINE...]]]
 #
-# Each program runs twice with one thread: every launch timed, and with --estimate. A row shows the launches and blocks
-# of the program, the part of the work that was timed, the cycles, by how much the estimate differs and half of its
-# interval, the processor time of both runs with all their processes, and how many times less the estimate took. JOBS
-# programs run at a time, and a run is stopped after LIMIT seconds (240).
+# Each program runs three times with one thread: every launch timed, with --estimate, and functionally. A row shows the
+# launches and blocks of the program, the part of the work that was timed, the cycles, by how much the estimate differs
+# and half of its interval, the processor times of these runs with all their processes, and how many times less the
+# estimate and the functional run took than the full run. JOBS programs run at a time, and a run is stopped after LIMIT
+# seconds (240). If PROGRAMS names the built programs.cu, nvcc is not needed.
 set -u
 heddle=${1:-./heddle}
 jobs=${2:-1}
@@ -39,7 +40,7 @@ total() { awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == na
 
 # compare NAME MACHINE ARGUMENTS: prints a row.
 compare() {
-    local name=$1 machine=$2 files="$folder/$1-$2" full estimate text all some error
+    local name=$1 machine=$2 files="$folder/$1-$2" full estimate functional text all some error
     TIMEFORMAT='%U %S'
     read -ra arguments <<<"$3"
     local run=("$heddle" run "${arguments[0]}" -m "$machine" --threads 1)
@@ -47,16 +48,20 @@ compare() {
         { echo "$name|$machine|failed or stopped in the full run: $(head -c 100 "$files.error")"; return; }
     estimate=$({ time timeout "${LIMIT:-240}" "${run[@]}" --estimate --csv "$files.some.csv" "${arguments[@]:1}" >"$files.text" 2>"$files.error"; } 2>&1) ||
         { echo "$name|$machine|failed or stopped in the estimate: $(head -c 100 "$files.error")"; return; }
+    functional=$({ time timeout "${LIMIT:-240}" "$heddle" run "${arguments[0]}" --functional --threads 1 -q "${arguments[@]:1}" >/dev/null 2>"$files.error"; } 2>&1) ||
+        { echo "$name|$machine|failed or stopped in the functional run: $(head -c 100 "$files.error")"; return; }
     all=$(total cycles "$files.csv")
     some=$(total cycles "$files.some.csv")
     text=$(grep '^estimated from' "$files.text")
     [[ $text =~ \(([0-9.]+)\ %\ of\ the\ work\),\ in\ ([0-9]+).*cycles\ \+-\ ([0-9.]+) ]]
     awk -v name="$name" -v machine="$machine" -v launches="$(($(wc -l <"$files.csv") - 1))" \
         -v blocks="$(total blocks "$files.csv")" -v work="${BASH_REMATCH[1]}" -v runs="${BASH_REMATCH[2]}" \
-        -v half="${BASH_REMATCH[3]}" -v all="$all" -v some="$some" -v full="$full" -v estimate="$estimate" 'BEGIN {
-            split(full, a, " "); split(estimate, b, " ")
-            printf "%s|%s|%d|%d|%s %%|%d|%d|%+.2f %%|%s %%|%.1f|%.1f|%.1f\n", name, machine, launches, blocks, work, runs,
-                   all, 100 * (some / all - 1), half, a[1] + a[2], b[1] + b[2], (a[1] + a[2]) / (b[1] + b[2]) }'
+        -v half="${BASH_REMATCH[3]}" -v all="$all" -v some="$some" -v full="$full" -v estimate="$estimate" \
+        -v functional="$functional" 'BEGIN {
+            split(full, a, " "); split(estimate, b, " "); split(functional, c, " ")
+            printf "%s|%s|%d|%d|%s %%|%d|%d|%+.2f %%|%s %%|%.1f|%.1f|%.1f|%.1f|%.1f\n", name, machine, launches, blocks, work,
+                   runs, all, 100 * (some / all - 1), half, a[1] + a[2], b[1] + b[2], (a[1] + a[2]) / (b[1] + b[2]),
+                   c[1] + c[2], (a[1] + a[2]) / (c[1] + c[2]) }'
 }
 
 for machine in $machines; do
@@ -66,8 +71,8 @@ for machine in $machines; do
     done < <(list)
 done
 wait
-echo "| program | machine | launches | blocks | timed | runs | all cycles | estimate differs by | interval +- | full, s | estimate, s | times faster |"
-echo "|---|---|---|---|---|---|---|---|---|---|---|---|"
+echo "| program | machine | launches | blocks | timed | runs | all cycles | estimate differs by | interval +- | full, s | estimate, s | times faster | functional, s | times faster |"
+echo "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"
 for machine in $machines; do
     while IFS='|' read -r name _; do cat "$folder/$name-$machine.row"; done < <(list)
 done | tee "$folder/rows" | sed 's/|/ | /g; s/^/| /; s/$/ |/'
