@@ -33,12 +33,13 @@
 #include "sm/blocks.h"
 
 enum {
-    FEWEST_WAVES = 64,   /* a launch of fewer waves is one section: its windows would take as long as the launch; a wave
-                            is as many blocks as the machine holds */
-    SECTION_WAVES = 4,   /* of a section, at least */
-    WARM_WAVES = 8,      /* that a window runs before its section, if all blocks are equally long */
-    MOST_SECTIONS = 512, /* of a launch */
-    FREE_FORKS = 64,     /* are made, where the work was not as expected, whatever they cost */
+    FEWEST_WAVES = 64, /* a launch of fewer waves is one section: its windows would take as long as the launch; a wave
+                          is as many blocks as the machine holds */
+    FEWEST_WAVES_OF_FIRST = 256, /* as much for the first launch of a kernel, of whose strata nothing is timed yet */
+    SECTION_WAVES = 4,           /* of a section, at least */
+    WARM_WAVES = 8,              /* that a window runs before its section, if all blocks are equally long */
+    MOST_SECTIONS = 512,         /* of a launch */
+    FREE_FORKS = 64,             /* are made, where the work was not as expected, whatever they cost */
     FORK_INSTRUCTIONS = 10000, /* a fork takes the host as long as about this many warp instructions, functionally... */
     FORK_PAGES = 2,            /* and one more for so many pages of memory; all forks at most as long as the program */
     PAGE_BYTES = 4096,
@@ -131,10 +132,6 @@ static uint64_t wave_of(const struct gpu_timed *timed, const struct exec_grid *g
     return (uint64_t)config_occupancy(&capacity, &block, NULL) * timed->machine.sm.count;
 }
 
-static bool is_one_section(const struct gpu_timed *timed, const struct exec_grid *grid) {
-    return exec_shape_blocks(&grid->shape) < FEWEST_WAVES * wave_of(timed, grid) || !can_be_cut(timed, grid);
-}
-
 /* Returns the memory of the last section of this kind, or NULL. */
 static struct memory *remember(const struct gpu_sections *sections, const char *kernel, enum gpu_section_kind kind) {
     for (uint32_t i = 0; i < sections->n_memories; i++)
@@ -148,6 +145,12 @@ static bool has_run(const struct gpu_sections *sections, const char *kernel) {
            remember(sections, kernel, GPU_SECTION_FIRST);
 }
 
+static bool is_one_section(const struct gpu_sections *sections, const char *kernel, const struct exec_grid *grid) {
+    const struct gpu_timed *timed = sections->gpu->timed;
+    uint64_t fewest = (has_run(sections, kernel) ? FEWEST_WAVES : FEWEST_WAVES_OF_FIRST) * wave_of(timed, grid);
+    return exec_shape_blocks(&grid->shape) < fewest || !can_be_cut(timed, grid);
+}
+
 /* Returns the work that a section probably has. */
 static double expected_work(const struct memory *memory, const struct gpu_section *section) {
     return memory && memory->n_blocks ? memory->work * (double)section->n_blocks / (double)memory->n_blocks : 0;
@@ -159,7 +162,7 @@ static void cut(struct gpu_sections *sections, uint32_t launch) {
     uint64_t wave = wave_of(timed, grid), n = exec_shape_blocks(&grid->shape), ends = SECTION_WAVES * wave;
     const struct gpu_launch_record *record = &sections->gpu->launch[launch];
     sections->wave = wave;
-    if (record->is_timed || is_one_section(timed, grid)) {
+    if (record->is_timed || is_one_section(sections, record->kernel, grid)) {
         bool is_new = record->is_timed && !has_run(sections, record->kernel);
         add_section(sections, is_new ? GPU_SECTION_NEW : GPU_SECTION_WHOLE, launch, 0, n);
         return;
@@ -187,8 +190,8 @@ static struct memory *memory_for(struct gpu_sections *sections, const char *kern
 bool gpu_sections_time(struct gpu_sections *sections, const char *kernel, const struct exec_grid *grid) {
     const struct gpu *gpu = sections->gpu;
     if (!has_run(sections, kernel))
-        return is_one_section(gpu->timed, grid);
-    if (!is_one_section(gpu->timed, grid) || gpu->memory.n_pages)
+        return is_one_section(sections, kernel, grid);
+    if (!is_one_section(sections, kernel, grid) || gpu->memory.n_pages)
         return false;
     const struct gpu_section section = {.n_blocks = exec_shape_blocks(&grid->shape)};
     double work = expected_work(remember(sections, kernel, GPU_SECTION_WHOLE), &section);

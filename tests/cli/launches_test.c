@@ -128,6 +128,18 @@ static void a_long_launch_is_estimated_from_some_of_its_blocks(void **state) {
     }
 }
 
+/* It has 91 waves: its windows would take longer than the launch. */
+static void a_first_launch_of_some_waves_is_timed_whole(void **state) {
+    (void)state;
+    struct outcome outcome = heddle("run vecadd --size medium --threads-per-block 96 --estimate --json -");
+    expect_status(&outcome, 0);
+    json_t *run = json_output(&outcome), *estimate = json_object_get(run, "estimate");
+    assert_int_equal(json_integer_value(json_object_get(estimate, "sections")), 1);
+    assert_int_equal(json_integer_value(json_object_get(estimate, "timed_sections")), 1);
+    json_decref(run);
+    outcome_free(&outcome);
+}
+
 /* The timed launches of an estimate find the caches as if all launches had been timed. */
 static void a_timed_launch_of_an_estimate_takes_as_long_as_in_a_full_run(void **state) {
     (void)state;
@@ -326,6 +338,7 @@ int main(void) {
         cmocka_unit_test(launches_are_chosen_by_name_and_number),
         cmocka_unit_test(a_sample_of_launches_estimates_all),
         cmocka_unit_test(a_long_launch_is_estimated_from_some_of_its_blocks),
+        cmocka_unit_test(a_first_launch_of_some_waves_is_timed_whole),
         cmocka_unit_test(a_timed_launch_of_an_estimate_takes_as_long_as_in_a_full_run),
         cmocka_unit_test(an_estimate_is_the_same_every_time_and_says_how_exact_it_is),
         cmocka_unit_test(a_wrong_choice_is_explained),
