@@ -72,7 +72,8 @@ static void make_hints(struct mem *mem) {
     mem->hints = BASE_ARENA_ARRAY(&mem->arena, struct mem_hint, UINT64_C(1) << bits);
 }
 
-/* Folds the line's number, so that arrays at a distance of a power of two do not share all hints. */
+/* Folds the line's number, so that arrays at a distance of a power of two do not share all hints. The factor is a
+ * multiple of four, so that the hints of four neighbours stay in one line of the host's cache. */
 static struct mem_hint *hint_of(struct mem *mem, uint64_t line) {
     if (!mem->hints)
         make_hints(mem);
