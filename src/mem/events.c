@@ -157,11 +157,12 @@ static __attribute__((noinline)) void grow_tails(struct mem_events *events) {
 void mem_events_add_tail(struct mem_events *events, uint64_t cycle, const struct mem_message *message) {
     if (events->n_tails == events->tail_capacity)
         grow_tails(events);
-    uint32_t mask = events->tail_capacity - 1, place = (events->first_tail + events->n_tails) & mask;
     assert(cycle >= events->base && "a tail in the past");
-    assert((!events->n_tails || events->tails[(place - 1) & mask].cycle <= cycle) && "a tail overtakes another");
-    events->tails[place] = (struct mem_tail){cycle, *message};
-    events->n_tails++;
+    struct mem_tail *tails = events->tails;
+    uint32_t mask = events->tail_capacity - 1, place = events->first_tail + events->n_tails++;
+    for (; place != events->first_tail && tails[(place - 1) & mask].cycle > cycle; place--)
+        tails[place & mask] = tails[(place - 1) & mask];
+    tails[place & mask] = (struct mem_tail){cycle, *message};
     if (cycle < events->next)
         events->next = cycle;
 }

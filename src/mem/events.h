@@ -180,8 +180,9 @@ static inline void mem_events_move(struct mem_events *events, uint64_t cycle) {
 }
 /* Returns the cycle of the next event on the wheel after `cycle`, which is on the wheel, or MEM_NEVER. */
 uint64_t mem_events_after(const struct mem_events *events, uint64_t cycle);
-/* Adds a packet to those whose tails arrive one after the other: no tail may be earlier than one added before. A link
- * keeps the order of its packets, so tails need no place on the wheel. */
+/* Adds a packet to those whose tails arrive one after the other. A link keeps the order of its packets, so tails need
+ * no place on the wheel. Only the tail of a bulk copy, which has a link of its own, may be earlier than some added
+ * before. Tails of one cycle keep the order in which they were added. */
 void mem_events_add_tail(struct mem_events *events, uint64_t cycle, const struct mem_message *message);
 
 /* Removes the next tail of the cycle `base`, before the events of that cycle. Returns false if none is left. */

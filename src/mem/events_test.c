@@ -94,6 +94,31 @@ static void events_beyond_the_wheel_keep_their_order(void **state) {
     base_arena_free(&arena);
 }
 
+static void a_tail_on_a_faster_link_overtakes_those_on_a_slower_one(void **state) {
+    (void)state;
+    struct base_arena arena = {0};
+    struct mem_events *events = BASE_ARENA_NEW(&arena, struct mem_events);
+    mem_events_init(events, &arena, MEM_SENT_BY_BANKS);
+    enum { COUNT = 100 };
+    struct mem_message tail;
+    for (uint32_t i = 0; i < COUNT;
+         i++) { /* the slower link's tails come in 102, 104, ..., the faster one's in 51, 52, ... */
+        mem_events_add_tail(events, 102 + 2 * i, &(struct mem_message){.token = 102 + 2 * i});
+        mem_events_add_tail(events, 51 + i, &(struct mem_message){.token = 51 + i});
+    }
+    uint32_t n = 0;
+    while (events->next != MEM_NEVER) {
+        uint64_t now = events->next;
+        mem_events_move(events, now);
+        for (; mem_events_take_tail(events, &tail); n++)
+            assert_int_equal(tail.token, now);
+        expect_empty(events);
+    }
+    assert_int_equal(n, 2 * COUNT);
+    mem_events_free(events);
+    base_arena_free(&arena);
+}
+
 static void tails_keep_their_order_and_come_before_the_events_of_their_cycle(void **state) {
     (void)state;
     struct base_arena arena = {0};
@@ -168,6 +193,7 @@ int main(void) {
         cmocka_unit_test(events_come_by_cycle_and_then_in_the_order_they_were_added),
         cmocka_unit_test(packets_come_last_and_by_sender),
         cmocka_unit_test(events_beyond_the_wheel_keep_their_order),
+        cmocka_unit_test(a_tail_on_a_faster_link_overtakes_those_on_a_slower_one),
         cmocka_unit_test(tails_keep_their_order_and_come_before_the_events_of_their_cycle),
         cmocka_unit_test(random_events_come_out_sorted),
     };
