@@ -39,7 +39,7 @@ enum { GPU_MOST_REPLACED = 16 };
 /* The clock's data about an SM. Host threads run neighbouring SMs, so each has its own cache lines. */
 struct gpu_unit {
     _Alignas(BASE_PAIR_BYTES) struct sm_clock clock; /* n_ticks: not counted yet */
-    const uint64_t *answer;             /* the next cycle that its part of the memory wants: mem_sm_clock() */
+    const uint64_t *answer; /* the next cycle that its part of the memory wants: mem_sm_clock() */
     struct sm *sm;
     uint64_t stop_cycle;
     enum gpu_stop stop;
@@ -75,8 +75,8 @@ struct gpu_timed {
     struct mem_range *host;  /* memory of the host, by address */
     uint32_t n_host;
     _Alignas(BASE_PAIR_BYTES) uint64_t cycle; /* changes in every round, while other threads read the fields above */
-    uint64_t shift;              /* of the running launch: its cycles on the timeline minus `cycle` */
-    uint64_t trace_shift;        /* the same, for its events in --trace */
+    uint64_t shift;                           /* of the running launch: its cycles on the timeline minus `cycle` */
+    uint64_t trace_shift;                     /* the same, for its events in --trace */
 };
 
 enum {
@@ -113,9 +113,10 @@ struct gpu_run {
     bool is_quiet; /* when last looked at, nothing had changed for limits.watchdog cycles: it may be a livelock */
     struct gpu_together *together; /* NULL: one launch */
     struct gpu_window *window;     /* NULL: the whole launch */
-    _Alignas(BASE_PAIR_BYTES) uint64_t n_ticks; /* of all SMs; changes in every round, while other threads read the fields above */
-    uint64_t next_look;            /* the tick of the next look at the host's clock */
-    uint64_t n_checked;            /* the tick of the next check */
+    _Alignas(BASE_PAIR_BYTES)
+        uint64_t n_ticks; /* of all SMs; changes in every round, while other threads read the fields above */
+    uint64_t next_look;   /* the tick of the next look at the host's clock */
+    uint64_t n_checked;   /* the tick of the next check */
 };
 
 static inline void gpu_wake_by(struct gpu_unit *unit, uint64_t cycle) {
