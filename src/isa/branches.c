@@ -37,12 +37,12 @@ static bool is_converted(const struct isa_code *code, const struct ptx_block *bl
     return block->n_successors == 2 && code->insn[block->first + block->count - 1].is_predicated;
 }
 
-/* Returns the parts of the path from block b to the block where it ends; UINT32_MAX: it cannot be predicated. A path is
- * a block with one way in and one way out, or several if the branches between them have become predicates. Bodies of
- * unrolled loops stay behind a branch, however short they are. */
-static uint32_t path_cost(const struct isa_code *code, uint32_t b, uint32_t end) {
+/* Returns the parts of the path from block b, which has `n_ways_in`, to the block where it ends; UINT32_MAX: it cannot
+ * be predicated. A path is a block with one way out, or several if the branches between them have become predicates.
+ * Bodies of unrolled loops stay behind a branch, however short they are. */
+static uint32_t path_cost(const struct isa_code *code, uint32_t b, uint32_t end, uint32_t n_ways_in) {
     uint32_t sum = 0;
-    for (uint32_t n_ways_in = 1; b != end; n_ways_in = 2) {
+    for (; b != end; n_ways_in = 2) {
         if (b == PTX_NO_BLOCK)
             return UINT32_MAX;
         const struct ptx_block *block = &code->analysis->block[b];
@@ -92,27 +92,113 @@ static void move_cost(struct isa_code *code, uint32_t b, uint32_t end, uint32_t 
     }
 }
 
-static void convert_branch(struct isa_code *code, uint32_t i) {
+enum { MOST_BRANCHES = 4, MOST_CONDITIONS = 3 * ISA_PARTS };
+
+/* Branches that decide together between two places, as those of "a || (b && c)" do. */
+struct chain {
+    uint32_t block[MOST_BRANCHES], n; /* that end in these branches */
+    uint32_t to[2];                   /* the blocks that follow */
+    uint32_t parts;                   /* of all blocks but the first */
+};
+
+static bool is_condition(const struct ptx_instruction *insn) {
+    bool is_logic = insn->opcode == PTX_OP_AND || insn->opcode == PTX_OP_OR || insn->opcode == PTX_OP_XOR ||
+                    insn->opcode == PTX_OP_NOT;
+    return insn->guard == PTX_NO_INDEX && (insn->opcode == PTX_OP_SETP || (is_logic && isa_type(insn) == PTX_PRED));
+}
+
+/* Returns the parts of a block that computes conditions and nothing else, and ends with a branch; otherwise
+ * UINT32_MAX. */
+static uint32_t conditions(const struct isa_code *code, uint32_t b) {
+    const struct ptx_block *block = &code->analysis->block[b];
+    uint32_t sum = 0, last = block->first + block->count - 1;
+    if (block->n_predecessors != 1 || block->n_successors != 2 || isa_source(code, last)->opcode != PTX_OP_BRA ||
+        code->insn[last].is_predicated || isa_source(code, block->first)->has_nounroll)
+        return UINT32_MAX;
+    for (uint32_t i = block->first; i < last; i++) {
+        if (!is_condition(isa_source(code, i)))
+            return UINT32_MAX;
+        sum += code->insn[i].parts;
+    }
+    return sum;
+}
+
+/* Appends to the chain the one that begins in the block where it goes at `side`, if both have a place in common. */
+static bool append(const struct isa_code *code, struct chain *chain, unsigned side, unsigned depth);
+
+static struct chain chain_from(const struct isa_code *code, uint32_t b, unsigned depth) {
+    const struct ptx_block *block = &code->analysis->block[b];
+    struct chain chain = {.block = {b}, .n = 1, .to = {block->successor[0], block->successor[1]}};
+    while (depth > 0 && (append(code, &chain, 0, depth - 1) || append(code, &chain, 1, depth - 1)))
+        continue;
+    return chain;
+}
+
+static bool append(const struct isa_code *code, struct chain *chain, unsigned side, unsigned depth) {
+    uint32_t b = chain->to[side], other = chain->to[1 - side];
+    if (b == PTX_NO_BLOCK || b == chain->block[0] || conditions(code, b) == UINT32_MAX)
+        return false;
+    struct chain next = chain_from(code, b, depth);
+    uint32_t parts = chain->parts + conditions(code, b) + next.parts;
+    if ((next.to[0] != other && next.to[1] != other) || parts > MOST_CONDITIONS || chain->n + next.n > MOST_BRANCHES)
+        return false;
+    for (uint32_t k = 0; k < next.n; k++)
+        chain->block[chain->n++] = next.block[k];
+    chain->to[side] = next.to[0] == other ? next.to[1] : next.to[0];
+    chain->parts = parts;
+    return true;
+}
+
+static uint32_t ways_to(const struct isa_code *code, const struct chain *chain, uint32_t b) {
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < chain->n; k++)
+        for (uint32_t s = 0; s < 2; s++)
+            n += code->analysis->block[chain->block[k]].successor[s] == b;
+    return n;
+}
+
+/* Returns whether the branches have become predicates of the paths that follow. */
+static bool convert_chain(struct isa_code *code, const struct chain *chain) {
     const struct ptx_analysis *analysis = code->analysis;
-    uint32_t a = block_of(code, i)->successor[0], b = block_of(code, i)->successor[1];
-    uint32_t end = block_of(code, i)->post_dominator;
-    if (end == PTX_NO_BLOCK || end == analysis->n_blocks - 1)
-        return;
+    const struct ptx_block *first = &analysis->block[chain->block[0]];
+    uint32_t a = chain->to[0], b = chain->to[1], end = first->post_dominator, i = first->first + first->count - 1;
+    if (end == PTX_NO_BLOCK || end == analysis->n_blocks - 1 || a == b)
+        return false;
     uint32_t both = code->target->compiler->predicate.both * ISA_PARTS;
     uint32_t most_a = b == end ? most_parts(code, i, a) : both, most_b = a == end ? most_parts(code, i, b) : both;
-    if (path_cost(code, a, end) > most_a || path_cost(code, b, end) > most_b)
-        return;
-    code->insn[i].is_predicated = true;
-    code->insn[i].parts = 0;
+    if (path_cost(code, a, end, ways_to(code, chain, a)) > most_a ||
+        path_cost(code, b, end, ways_to(code, chain, b)) > most_b)
+        return false;
+    for (uint32_t k = 0; k < chain->n; k++) {
+        const struct ptx_block *block = &analysis->block[chain->block[k]];
+        uint32_t last = block->first + block->count - 1;
+        code->insn[last].is_predicated = true;
+        code->insn[last].parts = 0;
+        for (uint32_t j = block->first; k > 0 && j < last; j++) {
+            code->insn[i].parts = (uint16_t)(code->insn[i].parts + code->insn[j].parts);
+            code->insn[j].parts = 0;
+        }
+    }
     move_cost(code, a, end, i);
     move_cost(code, b, end, i);
+    return true;
+}
+
+static void convert_branch(struct isa_code *code, uint32_t i) {
+    uint32_t b = code->analysis->block_of[i];
+    struct chain alone = chain_from(code, b, 0);
+    if (convert_chain(code, &alone))
+        return;
+    struct chain chain = chain_from(code, b, MOST_BRANCHES - 1);
+    if (chain.n > 1)
+        convert_chain(code, &chain);
 }
 
 /* The last branches first, because those before them may skip them. */
 void isa_convert_branches(struct isa_code *code) {
     for (uint32_t i = code->n; i-- > 0;)
         if (isa_source(code, i)->opcode == PTX_OP_BRA && isa_source(code, i)->guard != PTX_NO_INDEX &&
-            block_of(code, i)->n_successors == 2)
+            block_of(code, i)->n_successors == 2 && !code->insn[i].is_predicated)
             convert_branch(code, i);
 }
 

@@ -46,6 +46,29 @@ static void a_path_with_a_short_branch_becomes_predicates(void **state) {
     FIXTURE_EXPECT(&f, 1, 4, 0, 0, 0, 0, 0, 0, 0, 1);
 }
 
+/* "a || (b && c)": two instructions for b and c, or more, and the body's. */
+static struct fixture choose(const char *more) {
+    static char body[2048];
+    snprintf(body, sizeof body,
+             "setp.lt.f32 %%p1, %%f1, %%f2;\n@%%p1 bra BODY;\nsetp.neu.f32 %%p2, %%f1, %%f2;\n%s"
+             "setp.ge.or.s32 %%p3, %%r1, %%r2, %%p2;\n@%%p3 bra OVER;\nBODY:\nadd.f32 %%f1, %%f1, %%f3;\n"
+             "add.f32 %%f1, %%f1, %%f3;\nOVER:\nst.global.f32 [%%rd0], %%f1;\n",
+             more);
+    return convert(body);
+}
+
+static void conditions_that_decide_together_become_one_predicate(void **state) {
+    (void)state;
+    struct fixture f = choose("");
+    assert_true(fixture_at(&f, 1)->is_predicated);
+    assert_true(fixture_at(&f, 4)->is_predicated);
+    FIXTURE_EXPECT(&f, 1, 4, 0, 0, 0, 0, 0, 1);
+    f = choose("add.f32 %f4, %f1, %f3;\n"); /* not a condition */
+    assert_false(fixture_at(&f, 1)->is_predicated);
+    f = choose("setp.gt.f32 %p2, %f3, %f2;\nsetp.gt.f32 %p2, %f3, %f2;\n"); /* ptxas joins up to three */
+    assert_false(fixture_at(&f, 1)->is_predicated);
+}
+
 /* Nine instructions: ptxas predicates up to eight. */
 static const char *nine(const char *condition) {
     static char body[2048];
@@ -90,6 +113,7 @@ int main(void) {
         cmocka_unit_test(accesses_under_predicates_keep_their_cost),
         cmocka_unit_test(a_choice_becomes_predicates),
         cmocka_unit_test(a_path_with_a_short_branch_becomes_predicates),
+        cmocka_unit_test(conditions_that_decide_together_become_one_predicate),
         cmocka_unit_test(a_long_divergent_branch_has_a_region),
         cmocka_unit_test(a_path_that_loads_may_be_longer),
     };

@@ -25,7 +25,7 @@ static uint32_t guarded_length(const struct isa_code *code, uint32_t branch) {
     const struct ptx_analysis *analysis = code->analysis;
     uint32_t a = analysis->block_of[branch] + 1, n_accesses = 0;
     if (insn->opcode != PTX_OP_BRA || !code->insn[branch].is_predicated || a + 1 >= analysis->n_blocks ||
-        analysis->block[a].first != branch + 1 ||
+        analysis->block[a].first != branch + 1 || analysis->block[a].n_predecessors != 1 ||
         insn->operand[0].target != analysis->block[a].first + analysis->block[a].count)
         return 0;
     for (uint32_t i = branch + 1; i < insn->operand[0].target; i++) {

@@ -72,11 +72,23 @@ static void other_branches_stay(void **state) {
     ptx_module_free(module);
 }
 
+static void an_access_under_two_branches_stays_behind_them(void **state) {
+    (void)state;
+    const struct ptx_function *function =
+        predicate("@%p1 bra M;\nsetp.gt.u32 %p2, %r0, 7;\n@%p2 bra L;\nM: ld.global.u32 %r1, [%rd0];\n"
+                  "L: st.global.u32 [%rd1], %r1;\nret;\n"); /* threads load that have not come past the second */
+    assert_int_equal(function->instruction[2].opcode, PTX_OP_BRA);
+    assert_int_equal(function->instruction[4].opcode, PTX_OP_BRA);
+    assert_int_equal(function->instruction[5].guard, PTX_NO_INDEX);
+    ptx_module_free(module);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_load_gets_the_negated_guard),
         cmocka_unit_test(a_branch_over_a_jump_takes_the_other_way),
         cmocka_unit_test(other_branches_stay),
+        cmocka_unit_test(an_access_under_two_branches_stays_behind_them),
     };
     return cmocka_run_group_tests_name("isa/predicate", tests, NULL, NULL);
 }
