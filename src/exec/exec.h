@@ -204,6 +204,7 @@ struct exec_program {
     uint32_t n_matrices;
     const struct ptx_instruction *first_multiplication; /* of matrices; NULL without one */
     struct exec_allocation *const_variable; /* .const variables of the module: global memory that is not .global */
+    uint64_t *const_place; /* of each: its address in the bank of constants, where a compiler puts them side by side */
     uint32_t n_const_variables;
     uint32_t shared_bytes; /* static */
     uint32_t dynamic_shared_offset;

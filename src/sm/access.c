@@ -149,7 +149,14 @@ static void access_shared(struct sm *sm, uint32_t s, uint32_t pc, uint32_t mask,
 /* The unit reads one address after the other. */
 static void access_constants(struct sm *sm, uint32_t s, const struct sm_timing *timing, uint32_t mask, uint64_t cycle) {
     uint32_t n;
-    uint64_t latency = sm_constants_access(&sm->constants, &sm->machine->constant_cache, sm->cx.address, mask,
+    uint64_t place[EXEC_LANES];
+    for (uint32_t left = mask, before = EXEC_LANES; left; left &= left - 1) {
+        uint32_t l = (uint32_t)__builtin_ctz(left);
+        bool is_same = before < EXEC_LANES && sm->cx.address[l] == sm->cx.address[before];
+        place[l] = is_same ? place[before] : sm_constants_place(sm->program->exec, sm->cx.address[l]);
+        before = l;
+    }
+    uint64_t latency = sm_constants_access(&sm->constants, &sm->machine->constant_cache, place, mask,
                                            timing->latency_cycles, cycle, &n);
     uint64_t each = timing->unit == SM_UNIT_LDST ? sm->machine->constant_cache.busy_cycles : 0;
     uint64_t busy = n * each, ready = cycle + latency + busy - each;

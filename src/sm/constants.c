@@ -8,6 +8,15 @@ void sm_constants_clear(struct sm_constants *constants) {
     memset(constants->far_tag, 0, sizeof constants->far_tag);
 }
 
+uint64_t sm_constants_place(const struct exec_program *program, uint64_t address) {
+    for (uint32_t i = 0; i < program->n_const_variables; i++) {
+        uint64_t offset = address - program->const_variable[i].address;
+        if (offset < program->const_variable[i].bytes)
+            return program->const_place[i] + offset;
+    }
+    return address;
+}
+
 /* Puts the line into a cache. Returns whether it was there already. */
 static bool hits(uint64_t *tags, uint32_t n_lines, uint64_t line) {
     uint64_t *tag = &tags[line % n_lines];

@@ -19,6 +19,8 @@ struct sm_constants {
     uint64_t far_tag[SM_FAR_CONSTANT_LINES];
 };
 
+/* Returns where the constant lies in its bank. The device keeps the variables apart, in allocations of their own. */
+uint64_t sm_constants_place(const struct exec_program *program, uint64_t address);
 void sm_constants_clear(struct sm_constants *constants);
 /* Accesses constants at the addresses of these lanes. Returns the cycles until the last of them is ready, where one in
  * the cache takes hit_cycles, and sets *n_addresses to the number of different addresses. */

@@ -80,6 +80,16 @@ static void a_cleared_cache_misses(void **state) {
     assert_int_equal(access_one(&constants, &options, 0, 1000), FAR);
 }
 
+static void variables_lie_side_by_side(void **state) {
+    (void)state;
+    struct exec_allocation variable[] = {{0x1000, 4}, {0x1100, 8}};
+    uint64_t place[] = {0x1000, 0x1008};
+    struct exec_program program = {.const_variable = variable, .const_place = place, .n_const_variables = 2};
+    assert_int_equal(sm_constants_place(&program, 0x1003), 0x1003);
+    assert_int_equal(sm_constants_place(&program, 0x1104), 0x100c);
+    assert_int_equal(sm_constants_place(&program, 0x1108), 0x1108); /* behind the last: in no variable */
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_line_hits_until_another_takes_its_place),
@@ -87,6 +97,7 @@ int main(void) {
         cmocka_unit_test(a_line_on_its_way_is_waited_for),
         cmocka_unit_test(the_slowest_address_decides_and_equal_ones_count_once),
         cmocka_unit_test(a_cleared_cache_misses),
+        cmocka_unit_test(variables_lie_side_by_side),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

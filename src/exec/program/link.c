@@ -290,10 +290,19 @@ static void place_const_variables(struct exec_linker *linker) {
     struct exec_program *program = linker->program;
     program->const_variable =
         base_arena_alloc_array(linker->arena, module->n_variables, sizeof *program->const_variable, 16);
-    for (uint32_t i = 0; i < module->n_variables && linker->symbol_address; i++)
-        if (module->variable[i]->space == PTX_SPACE_CONST)
-            program->const_variable[program->n_const_variables++] = (struct exec_allocation){
-                linker->symbol_address(linker->user, module->variable[i]), module->variable[i]->size};
+    program->const_place = base_arena_alloc_array(linker->arena, module->n_variables, sizeof(uint64_t), 16);
+    uint64_t end = 0;
+    for (uint32_t i = 0; i < module->n_variables && linker->symbol_address; i++) {
+        const struct ptx_variable *variable = module->variable[i];
+        if (variable->space != PTX_SPACE_CONST)
+            continue;
+        uint64_t address = linker->symbol_address(linker->user, variable);
+        uint64_t alignment = variable->alignment ? variable->alignment : 1;
+        uint64_t place = program->n_const_variables ? (end + alignment - 1) / alignment * alignment : address;
+        program->const_place[program->n_const_variables] = place;
+        program->const_variable[program->n_const_variables++] = (struct exec_allocation){address, variable->size};
+        end = place + variable->size;
+    }
 }
 
 /* .pragma "heddle warp_size N" is for machines that let a kernel choose its warp size. Other tools' pragmas are
