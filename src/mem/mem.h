@@ -30,8 +30,11 @@ enum mem_kind {
     MEM_READ_HOLD, /* a load with the row hint: if it reaches DRAM, its row is held open for the next access */
     MEM_TEXTURE,   /* a texture access, through the texture cache; only on machines that have one */
     MEM_READ_PAST, /* a load that bypasses the L1; MESI: a load like any other */
-    MEM_READ_BULK  /* a bulk copy's: the same, but its data arrives over a link of its own */
+    MEM_READ_BULK, /* a bulk copy's: the same, but its data arrives over a link of its own */
+    MEM_ATOMIC_SUM /* an atomic that adds floating-point numbers: serial_atomics.sum_cycles */
 };
+
+static inline bool mem_is_atomic(enum mem_kind kind) { return kind == MEM_ATOMIC || kind == MEM_ATOMIC_SUM; }
 
 /* One line that a warp instruction touches. */
 struct mem_transaction {
