@@ -56,8 +56,8 @@ unsigned mem_coalesce_run(uint64_t start, uint32_t bytes, uint32_t line_bytes,
 unsigned mem_coalesce_words(const uint64_t address[32], uint32_t mask, unsigned n_words, uint32_t distance,
                             uint32_t line_bytes, struct mem_transaction out[MEM_MAX_TRANSACTIONS]);
 /* Atomics on one address are computed one after the other. This repeats each of the `n` transactions for as many lanes
- * as have one of its addresses in common, `times` for each. Returns the new number of transactions, at most
- * MEM_MAX_TRANSACTIONS. */
+ * as have one of its addresses in common, `times` for each: all of them once, then those that need it a second time,
+ * and so on. Returns the new number of transactions, at most MEM_MAX_TRANSACTIONS. */
 unsigned mem_repeat_atomics(const uint64_t address[32], unsigned n, unsigned times,
                             struct mem_transaction out[MEM_MAX_TRANSACTIONS]);
 /* Local memory has addresses of its own from here on. */
