@@ -92,7 +92,7 @@ struct config_copies {
 
 struct config_serial_atomics {
     bool is_present;
-    double slice_cycles, sum_cycles;
+    double slice_cycles;
     uint32_t retry_cycles, retry_busy_cycles;
 };
 

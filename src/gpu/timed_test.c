@@ -348,26 +348,6 @@ static void atomics_on_one_address_come_one_by_one(void **state) {
     assert_true(cycles_of(single, awaited, 1, 32) >= cycles_of(joined, awaited, 1, 32) + 31 * 10);
 }
 
-/* Of 32 sums of one number each waits for the one before. Sums of two lines that take turns do not. */
-static void sums_on_one_address_take_longer(void **state) {
-    (void)state;
-    static const char *const slow[] = {"memory.perfect=false",         "l2.perfect=true",
-                                       "launch.drain_cycles=1",        "serial_atomics.slice_cycles=10",
-                                       "serial_atomics.sum_cycles=30", NULL};
-    static const char *const same_pace[] = {"memory.perfect=false",        "l2.perfect=true",
-                                            "launch.drain_cycles=1",       "serial_atomics.slice_cycles=10",
-                                            "serial_atomics.sum_cycles=1", NULL};
-    static const char floats[] = "ld.param.u64 %d1, [p];\nred.global.add.f32 [%d1], 0f3F800000;\nret;";
-    static const char integers[] = "ld.param.u64 %d1, [p];\nmov.u32 %r1, %tid.x;\nred.global.max.u32 [%d1], %r1;\nret;";
-    static const char turns[] =
-        "ld.param.u64 %d1, [p];\nred.global.add.f32 [%d1], 0f3F800000;\n"
-        "red.global.add.f32 [%d1+4096], 0f3F800000;\nred.global.add.f32 [%d1], 0f3F800000;\nret;";
-    uint64_t least = cycles_of(same_pace, floats, 1, 32);
-    assert_in_range(cycles_of(slow, floats, 1, 32), least + 31 * 20 - 20, least + 31 * 20 + 20);
-    assert_int_equal(cycles_of(slow, integers, 1, 32), cycles_of(same_pace, integers, 1, 32));
-    assert_int_equal(cycles_of(slow, turns, 1, 1), cycles_of(same_pace, turns, 1, 1));
-}
-
 /* 32 lanes add to one number: 32 rounds, in each of which one lane succeeds. The result is ready after the last.
  * The unit is busy with all of them, which only the next access of shared memory notices. */
 static void shared_atomics_on_numbers_are_repeated(void **state) {
@@ -457,7 +437,6 @@ int main(void) {
         cmocka_unit_test(sequences_cost_several_issues),
         cmocka_unit_test(schedulers_with_their_own_units_do_not_wait_for_each_other),
         cmocka_unit_test(atomics_on_one_address_come_one_by_one),
-        cmocka_unit_test(sums_on_one_address_take_longer),
         cmocka_unit_test(shared_atomics_on_numbers_are_repeated),
         cmocka_unit_test(accesses_of_32_bytes_count_all_of_them),
         cmocka_unit_test(the_other_half_of_the_l2_is_far),

@@ -261,15 +261,11 @@ unsigned mem_most_lanes_of_address(const uint64_t address[32], uint32_t mask) {
 
 unsigned mem_repeat_atomics(const uint64_t address[32], unsigned n, unsigned times,
                             struct mem_transaction out[MEM_MAX_TRANSACTIONS]) {
-    unsigned sum = n, more[MEM_MAX_TRANSACTIONS], most = 0;
-    for (unsigned i = 0; i < n; i++) {
-        more[i] = times * (mem_most_lanes_of_address(address, out[i].lanes) - 1);
-        most = more[i] > most ? more[i] : most;
-    }
-    for (unsigned round = 0; round < most; round++)
-        for (unsigned i = 0; i < n && sum < MEM_MAX_TRANSACTIONS; i++)
-            if (more[i] > round)
-                out[sum++] = out[i];
+    unsigned sum = n;
+    for (unsigned i = 0; i < n; i++)
+        for (unsigned k = 1 + times * (mem_most_lanes_of_address(address, out[i].lanes) - 1);
+             k > 1 && sum < MEM_MAX_TRANSACTIONS; k--)
+            out[sum++] = out[i];
     return sum;
 }
 

@@ -359,20 +359,6 @@ static void wide_words_of_local_memory_are_in_several_lines(void **state) {
     assert_int_equal(mem_coalesce_words(address, UINT32_MAX, 4, WORDS, SECTOR, out), MEM_MAX_TRANSACTIONS);
 }
 
-/* Of 32 lanes 2 have an address in the first line and 30 one in the second. */
-static void atomics_on_addresses_of_several_lines_take_turns(void **state) {
-    (void)state;
-    uint64_t address[32];
-    struct mem_transaction out[MEM_MAX_TRANSACTIONS];
-    for (unsigned lane = 0; lane < 32; lane++)
-        address[lane] = lane % 16 ? 128 : 0;
-    unsigned n = mem_coalesce(address, ~0u, 4, 32, out);
-    assert_int_equal(n, 2);
-    assert_int_equal(mem_repeat_atomics(address, n, 1, out), 32);
-    for (unsigned i = 0; i < 32; i++)
-        assert_int_equal(out[i].line, i == 0 || i == 2 ? 0 : 128);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(neighbouring_words_share_lines),
@@ -392,7 +378,6 @@ int main(void) {
         cmocka_unit_test(strides_conflict_in_shared_memory),
         cmocka_unit_test(random_addresses_conflict_as_their_words_do),
         cmocka_unit_test(an_l1_reads_words_as_shared_memory_does),
-        cmocka_unit_test(atomics_on_addresses_of_several_lines_take_turns),
         cmocka_unit_test(an_l1_looks_up_a_line_in_each_bank_of_tags),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,7 +35,6 @@ enum mem_message_flags {
     MEM_FLAG_HAS_COPY = 4,   /* OWN: the sender has a shared copy. ACK: the sender keeps a shared copy */
     MEM_FLAG_HAS_DATA = 8,   /* ACK: carries the modified line */
     MEM_FLAG_BULK = 8,       /* READ, DATA: of a bulk copy */
-    MEM_FLAG_SUM = 16,       /* ATOMIC: adds floating-point numbers */
     MEM_FLAG_EXCLUSIVE = 16, /* DATA: no other copy exists; the line may be written */
     MEM_FLAG_HOLDS_ROW = 32, /* READ: DRAM should keep the row open */
     MEM_FLAG_TEXTURE = 64,   /* from or to the texture cache */

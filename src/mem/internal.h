@@ -156,9 +156,8 @@ struct mem_bank {
     uint64_t store_free_cycle;
     bool was_store;                               /* with shares_lookups: the last access was a store of `stores` */
     uint64_t host_atomic_line, host_atomic_ready; /* the last atomic on host memory, and when its answer leaves */
-    uint64_t sum_line;   /* the line of the last atomic, if that added floating-point numbers */
-    uint64_t host_ready; /* when the data of the last read of host memory leaves */
-    double rest;         /* cycles that accesses have used but free_cycle does not include */
+    uint64_t host_ready;                          /* when the data of the last read of host memory leaves */
+    double rest;                                  /* cycles that accesses have used but free_cycle does not include */
     uint32_t id, n_fetches, max_fetches, n_fills_waiting;
     bool is_blocked, are_stores_blocked, has_serve_event, has_retry_event;
 };

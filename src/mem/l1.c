@@ -92,10 +92,7 @@ static uint64_t memory_line(const struct mem *mem, const struct mem_l1 *l1, uint
 }
 
 static uint32_t hint_of(enum mem_kind kind) {
-    return kind == MEM_READ_HOLD    ? MEM_FLAG_HOLDS_ROW
-           : kind == MEM_READ_BULK  ? MEM_FLAG_BULK
-           : kind == MEM_ATOMIC_SUM ? MEM_FLAG_SUM
-                                    : 0;
+    return kind == MEM_READ_HOLD ? MEM_FLAG_HOLDS_ROW : kind == MEM_READ_BULK ? MEM_FLAG_BULK : 0;
 }
 
 static bool passes_l1(enum mem_kind kind) { return kind == MEM_READ_PAST || kind == MEM_READ_BULK; }
@@ -265,14 +262,12 @@ static bool send_direct(struct mem *mem, struct mem_sm *sm, const struct mem_l1 
 static enum mem_answer access_directly(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint64_t cycle,
                                        enum mem_kind kind, uint64_t address, uint32_t bytes, uint32_t token,
                                        uint64_t *ready) {
-    enum mem_message_type type = mem_is_atomic(kind) ? MEM_MSG_ATOMIC
-                                 : kind == MEM_WRITE ? MEM_MSG_WRITE
-                                                     : MEM_MSG_READ;
+    enum mem_message_type type = kind == MEM_ATOMIC ? MEM_MSG_ATOMIC : kind == MEM_WRITE ? MEM_MSG_WRITE : MEM_MSG_READ;
     if (!send_direct(mem, sm, l1, type, hint_of(kind), address, bytes, token, cycle))
         return refuse(mem, sm, &sm->counters.crossbar_full, cycle, ready);
     if (kind == MEM_WRITE)
         return hit(ready, cycle + 1);
-    if (!mem_is_atomic(kind))
+    if (kind != MEM_ATOMIC)
         sm->counters.uncached_reads++;
     return MEM_MISS;
 }
@@ -291,8 +286,7 @@ static void drop_tag(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint
 }
 
 static enum mem_answer access_atomic(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint64_t cycle,
-                                     enum mem_kind kind, uint64_t address, uint32_t bytes, uint32_t token,
-                                     uint64_t *ready) {
+                                     uint64_t address, uint32_t bytes, uint32_t token, uint64_t *ready) {
     if (*atomic_credits(mem, sm) == 0)
         return refuse(mem, sm, &sm->counters.crossbar_full, cycle, ready);
     if (l1->level == MEM_TAGGED && !mem->is_coherent) {
@@ -305,7 +299,7 @@ static enum mem_answer access_atomic(struct mem *mem, struct mem_sm *sm, struct 
             drop_tag(mem, sm, l1, address >> l1->line_shift, cycle);
     }
     sm->counters.atomics++;
-    return access_directly(mem, sm, l1, cycle, kind, address, bytes, token, ready);
+    return access_directly(mem, sm, l1, cycle, MEM_ATOMIC, address, bytes, token, ready);
 }
 
 static void count(struct mem_sm *sm, const struct mem_l1 *l1, enum mem_kind kind, bool is_miss) {
@@ -412,8 +406,8 @@ static __attribute__((noinline)) enum mem_answer access_any(struct mem *mem, uin
                                                             uint32_t token, uint64_t *ready) {
     struct mem_sm *sm = &mem->sms[number];
     struct mem_l1 *l1 = kind == MEM_FETCH ? &sm->code : kind == MEM_TEXTURE ? &sm->texture : &sm->data;
-    if (mem_is_atomic(kind))
-        return access_atomic(mem, sm, l1, cycle, kind, address, bytes, token, ready);
+    if (kind == MEM_ATOMIC)
+        return access_atomic(mem, sm, l1, cycle, address, bytes, token, ready);
     if (l1->level == MEM_ABSENT)
         return access_directly(mem, sm, l1, cycle, kind, address, bytes, token, ready);
     uint64_t line = address >> l1->line_shift;

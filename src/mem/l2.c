@@ -19,8 +19,7 @@
  *
  * With slice.spread_cycles an SM's banks answer at different distances.
  *
- * With serial_atomics the SM sends atomics to the same address one at a time, and each keeps the bank busy. The sum of
- * two floating-point numbers takes longer, but only the next atomic in the same line waits for it.
+ * With serial_atomics the SM sends atomics to the same address one at a time, and each keeps the bank busy.
  *
  * With halves the chip has two halves. Each line has its home in one of them. An SM of the other half reads the line
  * from its home once, and later from a copy in the SM's own half, until an SM of the home half writes the line. Copies
@@ -212,9 +211,7 @@ static uint64_t far_cycles(const struct mem *mem, const struct mem_bank *bank, u
 
 void mem_bank_note_half(const struct mem *mem, const struct mem_bank *bank, uint32_t slot, uint32_t sm, uint64_t line,
                         enum mem_kind kind) {
-    enum mem_message_type type = mem_is_atomic(kind) ? MEM_MSG_ATOMIC
-                                 : kind == MEM_WRITE ? MEM_MSG_WRITE
-                                                     : MEM_MSG_READ;
+    enum mem_message_type type = kind == MEM_ATOMIC ? MEM_MSG_ATOMIC : kind == MEM_WRITE ? MEM_MSG_WRITE : MEM_MSG_READ;
     const struct mem_message message = {.line = line, .sm = (uint16_t)sm, .type = (uint8_t)type};
     far_cycles(mem, bank, slot, &message);
 }
@@ -420,34 +417,18 @@ static bool accept(struct mem *mem, struct mem_bank *bank, const struct mem_mess
     return true;
 }
 
-/* Returns whether an atomic adds to the result of the one before it, which the bank has only just computed. Remembers
- * the atomic's line. */
-static bool follows_sum(struct mem_bank *bank, const struct mem_message *message, uint64_t cycle) {
-    bool is_sum = message->flags & MEM_FLAG_SUM;
-    bool follows = is_sum && bank->sum_line == message->line && bank->free_cycle == cycle;
-    bank->sum_line = is_sum ? message->line : MEM_NO_LINE;
-    return follows;
-}
-
-static double later_sum_cycles(const struct config_machine *machine) {
-    const struct config_serial_atomics *atomics = &machine->serial_atomics;
-    return atomics->sum_cycles > atomics->slice_cycles ? atomics->sum_cycles : atomics->slice_cycles;
-}
-
 /* Returns how long the lookup port stays busy: a cycle, or until an atomic has been computed, a part of a line written,
  * `n_more` further sectors read, and sectors that come from elsewhere filled. */
 static uint64_t busy_cycles(const struct mem *mem, struct mem_bank *bank, const struct mem_message *message,
-                            uint32_t n_more, uint64_t cycle) {
+                            uint32_t n_more) {
     const struct config_machine *machine = mem->machine;
     if (message->type == MEM_MSG_READ && n_more == 0 && bank->rest < 1)
         return 1;
     bool is_partial = message->type == MEM_MSG_WRITE && message->bytes < mem->line_bytes;
     bool is_serial = message->type == MEM_MSG_ATOMIC && machine->serial_atomics.is_present;
-    bool is_later_sum = is_serial && follows_sum(bank, message, cycle);
     bool is_bulk = message->flags & MEM_FLAG_BULK;
     bool is_next = is_partial && message->flags & MEM_FLAG_NEXT_PART && machine->slice.next_partial_cycles > 0;
-    double cycles = is_later_sum ? later_sum_cycles(machine)
-                    : is_serial  ? machine->serial_atomics.slice_cycles
+    double cycles = is_serial    ? machine->serial_atomics.slice_cycles
                     : is_next    ? machine->slice.next_partial_cycles
                     : is_partial ? machine->slice.partial_cycles
                                  : 1;
@@ -585,7 +566,7 @@ static inline void serve_request(struct mem *mem, struct mem_bank *bank, uint64_
     finish_request(mem, bank, &message, cycle);
     bool reads_line = message.type == MEM_MSG_READ && (mem->shares_lookups || message.flags & MEM_FLAG_BULK);
     uint32_t n_more = reads_line ? read_rest_of_line(mem, bank, &message, cycle) : 0;
-    bank->free_cycle = cycle + busy_cycles(mem, bank, &message, n_more, cycle);
+    bank->free_cycle = cycle + busy_cycles(mem, bank, &message, n_more);
     if (mem->shares_lookups) {
         bank->store_free_cycle = cycle + 1;
         bank->was_store = false;

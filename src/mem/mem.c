@@ -236,7 +236,7 @@ static enum mem_answer access_perfect(struct mem *mem, uint32_t sm, uint64_t cyc
     *ready = cycle + (kind == MEM_FETCH ? mem->machine->icache.latency_cycles : mem->machine->l1.cache.latency_cycles);
     if (kind == MEM_FETCH) {
         counters->icache_accesses++;
-    } else if (mem_is_atomic(kind)) {
+    } else if (kind == MEM_ATOMIC) {
         counters->atomics++;
     } else {
         counters->l1_accesses++;

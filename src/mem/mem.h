@@ -30,11 +30,8 @@ enum mem_kind {
     MEM_READ_HOLD, /* a load with the row hint: if it reaches DRAM, its row is held open for the next access */
     MEM_TEXTURE,   /* a texture access, through the texture cache; only on machines that have one */
     MEM_READ_PAST, /* a load that bypasses the L1; MESI: a load like any other */
-    MEM_READ_BULK, /* a bulk copy's: the same, but its data arrives over a link of its own */
-    MEM_ATOMIC_SUM /* an atomic that adds floating-point numbers: serial_atomics.sum_cycles */
+    MEM_READ_BULK  /* a bulk copy's: the same, but its data arrives over a link of its own */
 };
-
-static inline bool mem_is_atomic(enum mem_kind kind) { return kind == MEM_ATOMIC || kind == MEM_ATOMIC_SUM; }
 
 /* One line that a warp instruction touches. */
 struct mem_transaction {
@@ -56,8 +53,8 @@ unsigned mem_coalesce_run(uint64_t start, uint32_t bytes, uint32_t line_bytes,
 unsigned mem_coalesce_words(const uint64_t address[32], uint32_t mask, unsigned n_words, uint32_t distance,
                             uint32_t line_bytes, struct mem_transaction out[MEM_MAX_TRANSACTIONS]);
 /* Atomics on one address are computed one after the other. This repeats each of the `n` transactions for as many lanes
- * as have one of its addresses in common, `times` for each: all of them once, then those that need it a second time,
- * and so on. Returns the new number of transactions, at most MEM_MAX_TRANSACTIONS. */
+ * as have one of its addresses in common, `times` for each. Returns the new number of transactions, at most
+ * MEM_MAX_TRANSACTIONS. */
 unsigned mem_repeat_atomics(const uint64_t address[32], unsigned n, unsigned times,
                             struct mem_transaction out[MEM_MAX_TRANSACTIONS]);
 /* Local memory has addresses of its own from here on. */

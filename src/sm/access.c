@@ -173,7 +173,7 @@ static void set_pace(struct sm *sm, uint32_t s, struct sm_request *request, cons
     const struct config_machine *machine = sm->machine;
     unsigned n = request->n_transactions;
     request->lines_per_cycle = request->more_cycles = 0;
-    if (!machine->unified.is_present || !machine->unified.tag_banks || mem_is_atomic(request->kind) ||
+    if (!machine->unified.is_present || !machine->unified.tag_banks || request->kind == MEM_ATOMIC ||
         request->kind == MEM_TEXTURE || !n)
         return;
     if (request->is_copy) {
@@ -210,7 +210,7 @@ static void slow_down(const struct config_machine *machine, const struct sm_timi
 
 static enum mem_kind kind_of(const struct config_machine *machine, const struct sm_timing *timing) {
     if (timing->is_atomic)
-        return timing->is_sum ? MEM_ATOMIC_SUM : MEM_ATOMIC;
+        return MEM_ATOMIC;
     if (timing->is_store)
         return MEM_WRITE;
     if (timing->is_sampled)

@@ -158,7 +158,7 @@ static void tell_memory(struct sm *sm, const struct sm_request *request, uint64_
 
 /* Atomics bypass the L1. */
 static void count_misses(struct sm *sm, const struct sm_request *request) {
-    if (!request->missed || mem_is_atomic(request->kind))
+    if (!request->missed || request->kind == MEM_ATOMIC)
         return;
     sm->counters.missing_memory_instructions++;
     sm->counters.divergent_misses += request->missed != request->lanes;
@@ -171,7 +171,7 @@ static void count_misses(struct sm *sm, const struct sm_request *request) {
 /* ---- The L1 ------------------------------------------------------------------------------------------------------ */
 
 static bool outlasts_block(const struct sm *sm, const struct sm_request *request) {
-    return mem_is_atomic(request->kind) ||
+    return request->kind == MEM_ATOMIC ||
            (request->kind == MEM_WRITE && mem_is_in_host_memory(sm->mem, request->transaction[request->next].line));
 }
 
@@ -186,7 +186,7 @@ bool sm_has_queued_effect(const struct sm *sm) {
 void sm_memory_changed(struct sm *sm) { sm->ldst.is_refused = sm->ldst.is_aside_refused = sm->fetch.is_stuck = false; }
 
 /* Returns whether the access needs a port of the L1 data cache. */
-static bool needs_port(enum mem_kind kind) { return !mem_is_atomic(kind) && kind != MEM_TEXTURE; }
+static bool needs_port(enum mem_kind kind) { return kind != MEM_ATOMIC && kind != MEM_TEXTURE; }
 
 /* Looks a line of the request up. Returns false if memory refuses it. */
 static bool look_up(struct sm *sm, uint32_t number, uint32_t line, uint64_t cycle) {

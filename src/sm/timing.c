@@ -169,10 +169,6 @@ static bool is_constant_operand(const struct config_machine *machine, const stru
            source->operand[1].kind == PTX_OPERAND_ADDRESS && source->operand[1].register_id == PTX_NO_INDEX;
 }
 
-static bool adds_floats(const struct ptx_instruction *source) {
-    return ptx_has(source, PTX_MOD_ADD) && source->n_types && ptx_type_kind(source->type[0]) == PTX_KIND_F;
-}
-
 static void cost_of_access(const struct config_machine *machine, const struct exec_insn *insn,
                            const struct ptx_instruction *source, const struct isa_insn *lowered,
                            struct sm_timing *timing) {
@@ -184,7 +180,6 @@ static void cost_of_access(const struct config_machine *machine, const struct ex
     timing->is_load = !timing->is_store && !timing->is_atomic;
     bool retries = machine->serial_atomics.is_present && machine->serial_atomics.retry_cycles;
     timing->atomic_kind = lowered->atomic == ISA_ATOMIC_RETRIED && !retries ? ISA_ATOMIC_PLAIN : lowered->atomic;
-    timing->is_sum = machine->serial_atomics.is_present && timing->is_atomic && source && adds_floats(source);
     timing->is_sampled = machine->texture.is_present && (insn->opcode == PTX_OP_TEX || insn->opcode == PTX_OP_TLD4);
     bool is_read = insn->opcode == PTX_OP_TEX || insn->opcode == PTX_OP_TLD4;
     timing->is_texture = machine->unified.is_present && machine->unified.texture_lanes && is_read;
