@@ -65,8 +65,10 @@ static void conditions_that_decide_together_become_one_predicate(void **state) {
     FIXTURE_EXPECT(&f, 1, 4, 0, 0, 0, 0, 0, 1);
     f = choose("add.f32 %f4, %f1, %f3;\n"); /* not a condition */
     assert_false(fixture_at(&f, 1)->is_predicated);
+    fixture_free(&f);
     f = choose("setp.gt.f32 %p2, %f3, %f2;\nsetp.gt.f32 %p2, %f3, %f2;\n"); /* ptxas joins up to three */
     assert_false(fixture_at(&f, 1)->is_predicated);
+    fixture_free(&f);
 }
 
 /* Nine instructions: ptxas predicates up to eight. */
