@@ -19,7 +19,7 @@ void *base_arena_alloc(struct base_arena *arena, size_t bytes, size_t alignment)
 /* Returns `count * bytes` zeroed bytes. If the product overflows size_t, the process ends as for out of memory. */
 void *base_arena_alloc_array(struct base_arena *arena, size_t count, size_t bytes, size_t alignment);
 
-/* Begins a pair of cache lines: what is allocated from here on shares none with earlier allocations. */
+/* Begins a pair of cache lines: later allocations share none with earlier ones. */
 void base_arena_begin_pair(struct base_arena *arena);
 
 #define BASE_ARENA_NEW(arena, type) ((type *)base_arena_alloc((arena), sizeof(type), _Alignof(type)))

@@ -193,8 +193,7 @@ uint64_t
 mem_host_idle(const struct mem *mem); /* the cycle in which all writes that have been sent are in host memory */
 /* Returns whether stores, atomics or uncached reads of any SM are on their way. */
 bool mem_has_unanswered(const struct mem *mem);
-/* Who has accessed memory between launches: the host wrote it, the device itself wrote it, as cudaMemset does, or
- * somebody read it. */
+/* How memory was accessed between launches: written by the host, written by the device, as cudaMemset does, or read. */
 enum mem_warming { MEM_WARMED_BY_HOST, MEM_WARMED_BY_DEVICE, MEM_WARMED_BY_READ };
 /* Puts these bytes into the L2, without time or traffic. If not all of them fit, the last ones win. Does nothing
  * without an L2 with tags, or with coherent caches. */
