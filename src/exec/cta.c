@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "exec/check/check.h"
+#include "exec/program/live.h"
 
 static void *allocate(size_t bytes) {
     void *memory = aligned_alloc(BASE_PAIR_BYTES, (bytes + BASE_PAIR_BYTES) & ~(size_t)(BASE_PAIR_BYTES - 1));
@@ -88,8 +89,10 @@ static void start_row(struct exec_cta *cta, uint32_t index) {
             memset(local + sizeof header, 0, bytes - sizeof header);
     }
     row->live = row->threads;
-    memset(row->base[EXEC_BASE_REGISTERS], 0, program->register_bytes);
+    for (uint32_t i = 0; i < program->live->n_cleared; i++)
+        memset(row->base[EXEC_BASE_REGISTERS] + program->live->cleared[i].offset, 0, program->live->cleared[i].n);
 }
+    memset(cta->registers, 0, (size_t)cta->n_rows * grid->program->register_bytes);
 
 uint32_t exec_cluster_block(const struct exec_shape *shape, uint64_t cluster, uint32_t rank) {
     uint32_t at[3];

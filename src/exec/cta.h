@@ -20,7 +20,8 @@ struct exec_cta {
 /* Allocates one block of the grid. Ends the program if the host is out of memory. */
 struct exec_cta *exec_cta_new(const struct exec_grid *grid);
 void exec_cta_free(struct exec_cta *cta);
-/* Starts block number `index` on SM `sm`: registers and memory are zero, all threads live. */
+/* Starts block number `index` on SM `sm`: memory is zero, and so are all
+ * registers that a thread can read before it writes them; all threads live. */
 void exec_cta_start(struct exec_cta *cta, uint32_t index, uint32_t sm);
 /* Gives a block that has started, but executed nothing, another index. */
 void exec_cta_number(struct exec_cta *cta, uint32_t index);

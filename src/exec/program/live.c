@@ -162,6 +162,49 @@ static void solve(const struct pass *pass) {
     free(bits);
 }
 
+/* --- registers that must be zero at the start --- */
+
+/* Adds the registers of instructions that read those of other lanes, which may have come another way. */
+static void add_row_registers(const struct pass *pass, uint64_t *bits) {
+    for (uint32_t pc = 0; pc < pass->program->n_insns; pc++) {
+        const struct exec_insn *insn = &pass->program->code[pc];
+        if (!exec_acts_on_row(insn->kind))
+            continue;
+        for (unsigned i = 0; i < EXEC_MAX_OPERANDS; i++)
+            set(pass, bits, insn->operand[i], true);
+        uint32_t n;
+        const struct exec_operand *fragment = fragments_of(pass->program, insn, &n);
+        for (uint32_t i = 0; i < n; i++)
+            set(pass, bits, fragment[i], true);
+    }
+}
+
+/* With calls all registers count as needed, those of matrices and the carry included. */
+static void find_cleared(const struct pass *pass, struct exec_live *live, bool has_calls) {
+    static const uint32_t row_bytes[PTX_N_WIDTHS] = {4, 2 * EXEC_LANES, 4 * EXEC_LANES, 8 * EXEC_LANES};
+    const struct exec_program *program = pass->program;
+    live->cleared = base_arena_alloc_array(program->arena, pass->n_slots + 1, sizeof *live->cleared, 4);
+    live->n_cleared = 0;
+    if (has_calls) {
+        live->cleared[live->n_cleared++] = (struct exec_bytes){0, program->register_bytes};
+        return;
+    }
+    uint64_t *bits = base_allocate(pass->n_words, sizeof *bits);
+    add_from(pass, bits, 0);
+    add_row_registers(pass, bits);
+    for (uint32_t i = 0; i < pass->n_slots; i++) {
+        struct exec_bytes one = {pass->slot[i].offset, row_bytes[pass->slot[i].width]};
+        struct exec_bytes *last = live->n_cleared ? &live->cleared[live->n_cleared - 1] : NULL;
+        if (!(bits[i / 64] >> i % 64 & 1))
+            continue;
+        if (last && last->offset + last->n == one.offset)
+            last->n += one.n;
+        else
+            live->cleared[live->n_cleared++] = one;
+    }
+    free(bits);
+}
+
 /* --- registers that stay at home --- */
 
 /* Marks the instructions between a backward branch and its target. */
@@ -227,9 +270,8 @@ static uint32_t count_entries(const struct pass *pass) {
     return n;
 }
 
-static struct exec_live *make_lists(const struct pass *pass) {
+static void make_lists(const struct pass *pass, struct exec_live *live) {
     struct base_arena *arena = pass->program->arena;
-    struct exec_live *live = BASE_ARENA_NEW(arena, struct exec_live);
     uint32_t n = 0;
     live->at = base_arena_alloc_array(arena, pass->program->n_insns + 1, sizeof *live->at, 8);
     live->offset = base_arena_alloc_array(arena, count_entries(pass) + 1, sizeof *live->offset, 8);
@@ -247,7 +289,6 @@ static struct exec_live *make_lists(const struct pass *pass) {
                     at->end[width]++;
             }
     }
-    return live;
 }
 
 struct exec_live *exec_live_new(const struct exec_program *program) {
@@ -262,14 +303,17 @@ struct exec_live *exec_live_new(const struct exec_program *program) {
         has_calls |= is_call(&program->code[pc]);
     uint8_t *is_at_home = base_arena_alloc_array(program->arena, program->register_bytes / 4 + 1, 1, 8);
     memset(is_at_home, 0, program->register_bytes / 4 + 1);
+    struct exec_live *live = BASE_ARENA_NEW(program->arena, struct exec_live);
+    if (!has_calls)
+        solve(&pass);
+    find_cleared(&pass, live, has_calls);
     if (has_calls) {
         memset(pass.needed, 0xff, (size_t)program->n_insns * pass.n_words * sizeof *pass.needed);
     } else {
-        solve(&pass);
         find_home_registers(&pass, is_at_home);
         flag_instructions(program, is_at_home);
     }
-    struct exec_live *live = make_lists(&pass);
+    make_lists(&pass, live);
     live->is_at_home = is_at_home;
     free(pass.slot);
     free(pass.number);

@@ -14,10 +14,19 @@ struct exec_live_at {
     uint16_t end[PTX_N_WIDTHS];
 };
 
+/* Bytes of a row's register block. */
+struct exec_bytes {
+    uint32_t offset, n;
+};
+
 struct exec_live {
     struct exec_live_at *at; /* per pc */
     uint32_t *offset;        /* register offsets in a row's register block */
     uint8_t *is_at_home;     /* by offset / 4: the register stays at home, and is in no list */
+    /* Must be zero when a block starts, because a thread may read them before it writes them. No thread can see what an
+     * earlier block has left in the others. */
+    struct exec_bytes *cleared;
+    uint32_t n_cleared;
 };
 
 /* Computes the lists of a decoded program, in its arena, and sets EXEC_FLAG_AT_HOME in its instructions. In a program

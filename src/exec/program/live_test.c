@@ -161,6 +161,76 @@ static void programs_with_calls_need_all_registers(void **state) {
     close(&linked);
 }
 
+/* --- registers that are zero when a block starts --- */
+
+/* Returns whether a block clears this operand's register, all of it. */
+static bool is_cleared(const struct linked *linked, uint32_t pc, unsigned operand) {
+    static const uint32_t bytes[PTX_N_WIDTHS] = {4, 64, 128, 256};
+    const struct exec_live *live = linked->program->live;
+    struct exec_operand reg = linked->program->code[pc].operand[operand];
+    for (uint32_t i = 0; i < live->n_cleared; i++)
+        if (reg.offset >= live->cleared[i].offset &&
+            reg.offset + bytes[reg.width] <= live->cleared[i].offset + live->cleared[i].n)
+            return true;
+    return false;
+}
+
+static const char unwritten_text[] = HEAD ".visible .entry unwritten(.param .u64 out)\n{\n"
+                                          ".reg .pred %p<3>; .reg .b32 %r<6>; .reg .b64 %d<3>;\n"
+                                          "ld.param.u64 %d1, [out];\n"    /* 0 */
+                                          "mov.u32 %r1, %tid.x;\n"        /* 1 */
+                                          "setp.lt.u32 %p1, %r1, 7;\n"    /* 2 */
+                                          "@%p1 mov.u32 %r2, 1;\n"        /* 3: r2 may stay as it was */
+                                          "@%p2 add.u32 %r1, %r1, %r2;\n" /* 4: p2 is never written */
+                                          "add.u64 %d2, %d1, 8;\n"        /* 5 */
+                                          "st.global.u32 [%d2], %r1;\n"   /* 6 */
+                                          "ret;\n}\n";
+
+static void registers_that_a_thread_may_read_unwritten_are_cleared(void **state) {
+    (void)state;
+    struct linked linked;
+    open(&linked, unwritten_text);
+    assert_true(is_cleared(&linked, 3, 0));  /* r2 */
+    assert_false(is_cleared(&linked, 0, 0)); /* d1, although it stays at home */
+    assert_false(is_cleared(&linked, 1, 0)); /* r1 */
+    assert_false(is_cleared(&linked, 2, 0)); /* p1 */
+    assert_false(is_cleared(&linked, 5, 0)); /* d2 */
+    struct exec_operand guard = linked.program->code[4].guard;
+    linked.program->code[4].operand[0] = guard;
+    assert_true(is_cleared(&linked, 4, 0)); /* p2 */
+    close(&linked);
+}
+
+static const char shuffle_text[] = HEAD ".visible .entry shuffle(.param .u64 out)\n{\n"
+                                        ".reg .pred %p<2>; .reg .b32 %r<6>; .reg .b64 %d<2>;\n"
+                                        "ld.param.u64 %d1, [out];\n"
+                                        "mov.u32 %r1, %tid.x;\n"
+                                        "setp.lt.u32 %p1, %r1, 7;\n"
+                                        "@%p1 bra END;\n"
+                                        "mov.u32 %r2, 5;\n"                                /* 4 */
+                                        "shfl.sync.idx.b32 %r3, %r2, 0, 31, 0xffffffff;\n" /* 5: of a lane not here */
+                                        "st.global.u32 [%d1], %r3;\n"
+                                        "END: ret;\n}\n";
+
+static void registers_that_other_lanes_may_read_are_cleared(void **state) {
+    (void)state;
+    struct linked linked;
+    open(&linked, shuffle_text);
+    assert_true(is_cleared(&linked, 4, 0));
+    assert_false(is_cleared(&linked, 0, 0));
+    close(&linked);
+}
+
+static void programs_with_calls_clear_all_registers(void **state) {
+    (void)state;
+    struct linked linked;
+    open(&linked, call_text);
+    assert_int_equal(linked.program->live->n_cleared, 1);
+    assert_int_equal(linked.program->live->cleared[0].offset, 0);
+    assert_int_equal(linked.program->live->cleared[0].n, linked.program->register_bytes);
+    close(&linked);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(registers_read_before_they_are_written_are_needed),
@@ -168,6 +238,9 @@ int main(void) {
         cmocka_unit_test(the_carry_is_a_predicate),
         cmocka_unit_test(a_branch_needs_its_index_and_the_registers_of_all_targets),
         cmocka_unit_test(programs_with_calls_need_all_registers),
+        cmocka_unit_test(registers_that_a_thread_may_read_unwritten_are_cleared),
+        cmocka_unit_test(registers_that_other_lanes_may_read_are_cleared),
+        cmocka_unit_test(programs_with_calls_clear_all_registers),
     };
     return cmocka_run_group_tests_name("exec/live", tests, NULL, NULL);
 }
