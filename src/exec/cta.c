@@ -182,7 +182,9 @@ void exec_cta_start(struct exec_cta *cta, uint32_t index, uint32_t sm) {
     broadcast(block->workspace[0], (uint32_t)(grid->workspace >> 32));
     broadcast(block->workspace[1], (uint32_t)grid->workspace);
     memset(cta->shared, 0, grid->shared_bytes);
-    memset(cta->barrier, 0, sizeof cta->barrier);
+    for (uint64_t left = cta->open_barriers; left; left &= left - 1)
+        exec_barrier_reset(&cta->barrier[__builtin_ctzll(left)]);
+    cta->open_barriers = 0;
     for (uint32_t i = 0; i < cta->n_rows; i++)
         start_row(cta, i);
     cta->n_live_rows = cta->n_rows;
@@ -197,3 +199,4 @@ void exec_cta_reset_barrier(struct exec_cta *cta, uint32_t number) {
         exec_check_release(cta, number);
     exec_barrier_reset(&cta->barrier[number]);
 }
+    cta->open_barriers &= ~(UINT64_C(1) << number);

@@ -7,6 +7,7 @@
 struct exec_cta {
     struct exec_block block;
     struct exec_barrier barrier[EXEC_N_BARRIERS];
+    uint64_t open_barriers; /* their numbers, as a set: the others are zero */
     struct exec_row *row;
     uint32_t n_rows, n_live_rows; /* rows that still have a live thread */
     unsigned char *registers, *local, *shared;

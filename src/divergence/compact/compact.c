@@ -280,9 +280,9 @@ static void end_threads(struct divergence_compact *compact, struct divergence_co
     } else if (--block->n_warps) {
         warp->group.status = DIVERGENCE_ENDED;
     }
-    for (uint32_t i = 0; i < EXEC_N_BARRIERS; i++)
-        if (divergence_barrier_is_complete(compact->setup.cx, cta, i))
-            release(compact, block, warp, i, cycle);
+    for (uint64_t open = cta->open_barriers; open; open &= open - 1)
+        if (divergence_barrier_is_complete(compact->setup.cx, cta, (uint32_t)__builtin_ctzll(open)))
+            release(compact, block, warp, (uint32_t)__builtin_ctzll(open), cycle);
     if (block->n_warps)
         return;
     divergence_stack_pop_finished(&block->stack);

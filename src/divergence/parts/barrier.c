@@ -95,6 +95,7 @@ int divergence_barrier_arrive(struct exec_context *cx, struct exec_cta *cta, str
         fault(cx, mask, "threads arrived at one barrier with different thread counts");
         return DIVERGENCE_NO_BARRIER;
     }
+    cta->open_barriers |= UINT64_C(1) << number;
     if (cta->block.check) /* lanes that arrive at the cluster's barrier wait for it later */
         exec_check_arrive(&cta->block, number, row->index, mask,
                           insn->barrier_mode != EXEC_BARRIER_ARRIVE || number == EXEC_CLUSTER_BARRIER);

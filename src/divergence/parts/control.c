@@ -185,9 +185,11 @@ uint64_t divergence_arrive(struct divergence_stack *stack, uint32_t n_stacks, st
 uint64_t divergence_after_exit(struct divergence_stack *stack, uint32_t n_stacks, struct exec_context *cx,
                                struct exec_cta *cta) {
     uint64_t released = 0;
-    for (uint32_t i = 0; i < EXEC_N_BARRIERS; i++)
+    for (uint64_t open = cta->open_barriers; open; open &= open - 1) {
+        uint32_t i = (uint32_t)__builtin_ctzll(open);
         if (divergence_barrier_is_complete(cx, cta, i))
             released |= release(stack, n_stacks, cx, cta, i);
+    }
     pop_all(stack, released);
     return released;
 }

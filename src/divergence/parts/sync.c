@@ -156,11 +156,13 @@ bool divergence_sync_after_exit(struct divergence_sync *sync, struct exec_contex
     bool has_released = false;
     if (!sync->has_any)
         return false;
-    for (uint32_t i = 0; i < EXEC_N_BARRIERS; i++)
-        if (divergence_barrier_is_complete(cx, cta, i)) {
-            release_barrier(sync, cx, cta, i);
-            has_released = true;
-        }
+    for (uint64_t open = cta->open_barriers; open; open &= open - 1) {
+        uint32_t i = (uint32_t)__builtin_ctzll(open);
+        if (!divergence_barrier_is_complete(cx, cta, i))
+            continue;
+        release_barrier(sync, cx, cta, i);
+        has_released = true;
+    }
     for (uint32_t i = 0; i < cta->n_rows; i++)
         for (uint32_t left = sync->waiting[i]; left; left &= left - 1) {
             uint32_t lane = (uint32_t)__builtin_ctz(left), pc = sync->pc[i][lane];
