@@ -54,6 +54,32 @@ static void place_row(struct exec_cta *cta, uint32_t index) {
     }
 }
 
+/* Sets the special registers that are the same for all blocks of the grid. */
+static void place_block(struct exec_cta *cta) {
+    struct exec_block *block = &cta->block;
+    const struct exec_grid *grid = block->grid;
+    const struct exec_shape *shape = &grid->shape;
+    block->shared = cta->shared;
+    block->n_rows = cta->n_rows;
+    block->is_explicit_cluster = shape->cluster[0] ? ~0u : 0;
+    for (int i = 0; i < 3; i++) {
+        uint32_t dim = exec_shape_cluster_dim(shape, i);
+        broadcast(block->nctaid[i], shape->grid[i]);
+        broadcast(block->ntid[i], shape->block[i]);
+        broadcast(block->nclusterid[i], shape->grid[i] / dim);
+        broadcast(block->cluster_nctaid[i], dim);
+    }
+    broadcast(block->cluster_nctarank, exec_shape_cluster(shape));
+    broadcast(block->nsmid, grid->n_sms);
+    broadcast(block->nwarpid, grid->warps_per_sm);
+    broadcast(block->dynamic_shared, shape->dynamic_shared_bytes);
+    broadcast(block->total_shared, grid->shared_bytes);
+    for (int i = 0; i < EXEC_LANES; i++)
+        block->gridid[i] = grid->grid_id;
+    broadcast(block->workspace[0], (uint32_t)(grid->workspace >> 32));
+    broadcast(block->workspace[1], (uint32_t)grid->workspace);
+}
+
 struct exec_cta *exec_cta_new(const struct exec_grid *grid) {
     struct exec_cta *cta = allocate(sizeof *cta);
     memset(cta, 0, sizeof *cta);
@@ -65,8 +91,10 @@ struct exec_cta *exec_cta_new(const struct exec_grid *grid) {
     cta->registers = allocate((size_t)cta->n_rows * grid->program->register_bytes);
     cta->local = allocate((size_t)cta->n_rows * EXEC_LANES * grid->local_bytes);
     cta->shared = allocate(grid->shared_bytes);
+    memset(cta->registers, 0, (size_t)cta->n_rows * grid->program->register_bytes);
     if (grid->check)
         cta->block.check = exec_check_block_new(grid, cta->n_rows);
+    place_block(cta);
     for (uint32_t i = 0; i < cta->n_rows; i++)
         place_row(cta, i);
     return cta;
@@ -92,7 +120,6 @@ static void start_row(struct exec_cta *cta, uint32_t index) {
     for (uint32_t i = 0; i < program->live->n_cleared; i++)
         memset(row->base[EXEC_BASE_REGISTERS] + program->live->cleared[i].offset, 0, program->live->cleared[i].n);
 }
-    memset(cta->registers, 0, (size_t)cta->n_rows * grid->program->register_bytes);
 
 uint32_t exec_cluster_block(const struct exec_shape *shape, uint64_t cluster, uint32_t rank) {
     uint32_t at[3];
@@ -112,14 +139,10 @@ static void place_in_cluster(struct exec_block *block, const uint32_t ctaid[3]) 
     for (int i = 2; i >= 0; i--) {
         uint32_t dim = exec_shape_cluster_dim(shape, i);
         broadcast(block->clusterid[i], ctaid[i] / dim);
-        broadcast(block->nclusterid[i], shape->grid[i] / dim);
         broadcast(block->cluster_ctaid[i], ctaid[i] % dim);
-        broadcast(block->cluster_nctaid[i], dim);
         rank = rank * dim + ctaid[i] % dim;
     }
     broadcast(block->cluster_ctarank, rank);
-    broadcast(block->cluster_nctarank, exec_shape_cluster(shape));
-    block->is_explicit_cluster = shape->cluster[0] ? ~0u : 0;
     block->rank = rank;
     block->cluster = NULL;
 }
@@ -165,22 +188,8 @@ void exec_cta_number(struct exec_cta *cta, uint32_t index) {
 void exec_cta_start(struct exec_cta *cta, uint32_t index, uint32_t sm) {
     struct exec_block *block = &cta->block;
     const struct exec_grid *grid = block->grid;
-    block->shared = cta->shared;
-    block->n_rows = cta->n_rows;
     exec_cta_number(cta, index);
-    for (int i = 0; i < 3; i++) {
-        broadcast(block->nctaid[i], grid->shape.grid[i]);
-        broadcast(block->ntid[i], grid->shape.block[i]);
-    }
     broadcast(block->smid, sm);
-    broadcast(block->nsmid, grid->n_sms);
-    broadcast(block->nwarpid, grid->warps_per_sm);
-    broadcast(block->dynamic_shared, grid->shape.dynamic_shared_bytes);
-    broadcast(block->total_shared, grid->shared_bytes);
-    for (int i = 0; i < EXEC_LANES; i++)
-        block->gridid[i] = grid->grid_id;
-    broadcast(block->workspace[0], (uint32_t)(grid->workspace >> 32));
-    broadcast(block->workspace[1], (uint32_t)grid->workspace);
     memset(cta->shared, 0, grid->shared_bytes);
     for (uint64_t left = cta->open_barriers; left; left &= left - 1)
         exec_barrier_reset(&cta->barrier[__builtin_ctzll(left)]);
@@ -198,5 +207,5 @@ void exec_cta_reset_barrier(struct exec_cta *cta, uint32_t number) {
     if (cta->block.check)
         exec_check_release(cta, number);
     exec_barrier_reset(&cta->barrier[number]);
-}
     cta->open_barriers &= ~(UINT64_C(1) << number);
+}
