@@ -189,8 +189,8 @@ struct config_calls {
 
 /* The energy of each event, in pJ unless its name says otherwise. */
 struct config_energy {
-    double fetch, integer, floating, double_precision, special, matrix, register_access, result, l1, shared_pass, l2;
-    double crossbar_byte;
+    double fetch, integer, floating, double_precision, special, matrix, register_access, result, l1, shared_pass;
+    double l2, l2_request, crossbar_byte;
     double dram_nj;
     double clock, leakage, l2_leakage;
 };

@@ -21,7 +21,8 @@ void gpu_count_energy(const struct config_energy *energy, struct stats_counters 
     counters->energy_result_nj = to_nj(energy->result * (double)counters->register_writes);
     counters->energy_l1_nj = to_nj(energy->l1 * (double)counters->long_thread_instructions +
                                    energy->shared_pass * (double)counters->shared_passes);
-    counters->energy_l2_nj = to_nj(energy->l2 * (double)counters->l2_accesses);
+    counters->energy_l2_nj =
+        to_nj(energy->l2 * (double)counters->l2_accesses + energy->l2_request * (double)counters->l2_requests);
     counters->energy_crossbar_nj = to_nj(energy->crossbar_byte * (double)counters->crossbar_bytes);
     counters->energy_dram_nj = to_nj(1000 * energy->dram_nj * dram_accesses);
     counters->energy_clock_nj = to_nj(energy->clock * (double)counters->sm_cycles);

@@ -24,6 +24,7 @@ static const struct stats_counters events = {
     .register_writes = 17000,
     .l1_accesses = 600,
     .l2_accesses = 150,
+    .l2_requests = 50,
     .crossbar_bytes = 24000,
     .dram_reads = 30,
     .dram_writes = 11,
@@ -38,6 +39,7 @@ static const struct config_energy prices = {
     .result = 4,
     .l1 = 30,
     .l2 = 2000,
+    .l2_request = 1400,
     .crossbar_byte = 8,
     .dram_nj = 220,
     .clock = 100,
@@ -57,12 +59,12 @@ static void a_launch_consumes_what_its_events_cost(void **state) {
     assert_int_equal(counters.energy_register_nj, 350); /* 50,000 x 7 */
     assert_int_equal(counters.energy_result_nj, 68);    /* 17,000 x 4 */
     assert_int_equal(counters.energy_l1_nj, 105);       /* 3500 x 30: a bank for each lane, however few lines */
-    assert_int_equal(counters.energy_l2_nj, 300);       /* 150 x 2000 */
+    assert_int_equal(counters.energy_l2_nj, 370);       /* 150 x 2000 + 50 x 1400 */
     assert_int_equal(counters.energy_crossbar_nj, 192); /* 24,000 x 8 */
     assert_int_equal(counters.energy_dram_nj, 9020);    /* 41 x 220 nJ */
     assert_int_equal(counters.energy_clock_nj, 35);     /* 350 x 100 */
     assert_int_equal(counters.energy_leakage_nj, 195);  /* 350 x 300 + 90 x 1000 */
-    assert_int_equal(counters.energy_nj, 92 + 26 + 15 + 7 + 9 + 350 + 68 + 105 + 300 + 192 + 9020 + 35 + 195);
+    assert_int_equal(counters.energy_nj, 92 + 26 + 15 + 7 + 9 + 350 + 68 + 105 + 370 + 192 + 9020 + 35 + 195);
     assert_int_equal(counters.thread_instructions, events.thread_instructions); /* the events do not change */
 }
 

@@ -52,7 +52,8 @@ struct mem_l1 {
     uint64_t port_cycle, ports_used; /* banks used in port_cycle, one bit each */
     uint32_t banks, bank_mask;       /* bank_mask: if banks is a power of two */
     uint32_t latency_cycles, line_bytes, line_shift;
-    uint32_t n_writebacks; /* in flight */
+    uint32_t n_writebacks;           /* in flight */
+    uint64_t read_group, read_cycle; /* the line of which sectors were last asked for, and when */
     /* SMs repeat a refused access every cycle. While n_changes stays the same, so does the answer. */
     uint64_t n_changes;
     struct mem_refusal {
@@ -75,10 +76,10 @@ struct mem_sm {
         uint64_t group;
         uint32_t token, n_sectors;
         bool has_mask;
-    } burst; /* the sectors of one line that an instruction stores, of which the last packets were */
-    uint64_t read_group, read_cycle; /* the line of which sectors were last asked for, and when */
-    uint64_t flushed_stamp;          /* the data cache's stamp when its last flush began; MEM_NEVER: there was none */
-    uint32_t flush_slot;             /* next slot to flush; the number of slots when no flush is in progress */
+    } burst;                /* the sectors of one line that an instruction stores, of which the last packets were */
+    uint64_t bulk_group;    /* the line of which a bulk copy last asked for sectors */
+    uint64_t flushed_stamp; /* the data cache's stamp when its last flush began; MEM_NEVER: there was none */
+    uint32_t flush_slot;    /* next slot to flush; the number of slots when no flush is in progress */
     struct stats_mem counters;
     struct mem_events events;
     struct mem_outbox *outbox; /* for the partitions, of the host thread that runs the SM */

@@ -69,14 +69,16 @@ static enum mem_answer hit(uint64_t *ready, uint64_t cycle) {
     return MEM_HIT;
 }
 
-static void address_to_bank(const struct mem *mem, const struct mem_sm *sm, struct mem_message *message) {
+/* `is_first`: the message does not travel in the same packet as the one before. */
+static void address_to_bank(const struct mem *mem, struct mem_sm *sm, struct mem_message *message, bool is_first) {
     message->sm = (uint16_t)sm->id;
     bool is_of_host = mem->n_host && mem_is_in_host_memory(mem, message->line << mem->line_shift);
     message->unit = (uint16_t)(is_of_host ? mem_host_bank_of(mem, message->line) : mem_bank_of(mem, message->line));
+    sm->counters.l2_requests += is_first && !is_of_host && mem->l2 != MEM_ABSENT;
 }
 
-static void send(struct mem *mem, struct mem_sm *sm, struct mem_message message, uint64_t cycle) {
-    address_to_bank(mem, sm, &message);
+static void send(struct mem *mem, struct mem_sm *sm, struct mem_message message, bool is_first, uint64_t cycle) {
+    address_to_bank(mem, sm, &message, is_first);
     mem_crossbar_to_bank(mem, sm, &message, cycle);
 }
 
@@ -108,15 +110,18 @@ static void request_line(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, 
         .flags = (uint8_t)(l1->flag | flags),
     };
     uint64_t group = message.line << mem->line_shift >> LINE_BITS;
-    bool is_first = mem->sector_ticks && type == MEM_MSG_READ && !l1->flag && !(flags & MEM_FLAG_BULK) &&
-                    (group != sm->read_group || cycle != sm->read_cycle);
-    if (!is_first) {
-        send(mem, sm, message, cycle + l1->latency_cycles);
+    bool is_bulk = flags & MEM_FLAG_BULK;
+    uint64_t *last_group = is_bulk ? &sm->bulk_group : &l1->read_group;
+    bool is_first = !mem->sector_ticks || group != *last_group || (cycle != l1->read_cycle && !is_bulk);
+    *last_group = group;
+    if (!is_bulk)
+        l1->read_cycle = cycle;
+    bool is_load = type == MEM_MSG_READ && !l1->flag && !is_bulk;
+    if (!mem->sector_ticks || !is_first || !is_load) {
+        send(mem, sm, message, is_first, cycle + l1->latency_cycles);
         return;
     }
-    sm->read_group = group;
-    sm->read_cycle = cycle;
-    address_to_bank(mem, sm, &message);
+    address_to_bank(mem, sm, &message, true);
     mem_crossbar_sectors_to_bank(mem, sm, &message, 1, cycle + l1->latency_cycles);
 }
 
@@ -135,7 +140,7 @@ static void put_line(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint
         sm->counters.l1_writebacks++;
         mem_probe(mem, MEM_PROBE_L1_SEND, sm->id, line);
     }
-    send(mem, sm, message, cycle + l1->latency_cycles);
+    send(mem, sm, message, true, cycle + l1->latency_cycles);
 }
 
 static void evict(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint32_t slot, uint64_t cycle) {
@@ -248,13 +253,13 @@ static bool send_direct(struct mem *mem, struct mem_sm *sm, const struct mem_l1 
         .flags = (uint8_t)(MEM_FLAG_DIRECT | flags),
     };
     if (!mem->sector_ticks || (type != MEM_MSG_WRITE && type != MEM_MSG_ATOMIC)) {
-        send(mem, sm, message, cycle + l1->latency_cycles);
+        send(mem, sm, message, true, cycle + l1->latency_cycles);
         return true;
     }
     bool is_next;
     uint32_t n_sectors = sectors_on_link(mem, sm, &message, &is_next);
     message.flags |= is_next ? MEM_FLAG_NEXT_PART : 0;
-    address_to_bank(mem, sm, &message);
+    address_to_bank(mem, sm, &message, sm->burst.n_sectors == 1);
     mem_crossbar_sectors_to_bank(mem, sm, &message, n_sectors, cycle + l1->latency_cycles);
     return true;
 }
@@ -548,7 +553,7 @@ static void answer_directory(struct mem *mem, struct mem_sm *sm, struct mem_l1 *
     }
     struct mem_message answer = {
         .line = message->line, .bytes = (uint16_t)l1->line_bytes, .type = MEM_MSG_ACK, .flags = (uint8_t)flags};
-    send(mem, sm, answer, cycle + l1->latency_cycles);
+    send(mem, sm, answer, false, cycle + l1->latency_cycles);
 }
 
 void mem_l1_receive(struct mem *mem, struct mem_sm *sm, const struct mem_message *message, uint64_t cycle) {

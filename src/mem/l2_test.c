@@ -421,6 +421,41 @@ static void loads_of_a_line_leave_an_sm_together(void **state) {
     }
 }
 
+/* With sectors: loads of three of a line in a cycle, of the fourth in the next, and of another line: 3 packets. Stores
+ * of three of a line with one token, and of one with another: 2. A bulk copy's four, one a cycle: 1. Whole lines are
+ * packets of their own. */
+static void sectors_of_a_line_that_an_instruction_accesses_are_one_request(void **state) {
+    (void)state;
+    for (uint32_t is_sectored = 0; is_sectored < 2; is_sectored++) {
+        struct fixture f;
+        uint64_t ready;
+        struct config_machine machine = is_sectored ? with_sectors() : fixture_machine();
+        machine.l1.cache.banks = 8;
+        machine.l1.cache.mshrs = 32;
+        uint32_t bytes = machine.l2.cache.line_bytes;
+        fixture_start(&f, machine);
+        for (uint32_t line = 0; line < 5; line++) {
+            uint64_t cycle = line < 3 ? 100 : 101, at = line < 4 ? line : 65;
+            mem_advance(f.mem, cycle);
+            assert_int_equal(mem_access(f.mem, 0, cycle, MEM_READ, at * bytes, bytes, line, &ready), MEM_MISS);
+        }
+        assert_int_equal(mem_counters(f.mem)->l2_requests, is_sectored ? 3 : 5);
+        for (uint32_t line = 0; line < 4; line++) {
+            mem_advance(f.mem, 1000 + line);
+            mem_access(f.mem, 0, 1000 + line, MEM_WRITE, (200 + line) * bytes, 4, 10 + line / 3, &ready);
+        }
+        assert_int_equal(mem_counters(f.mem)->l2_requests, is_sectored ? 5 : 9);
+        for (uint32_t line = 0; line < 4; line++) {
+            mem_advance(f.mem, 2000 + line);
+            mem_access(f.mem, 0, 2000 + line, MEM_READ_BULK, (400 + line) * bytes, bytes, 20 + line, &ready);
+        }
+        mem_advance(f.mem, 9000);
+        assert_int_equal(mem_counters(f.mem)->l2_requests, is_sectored ? 6 : 13);
+        assert_int_equal(mem_counters(f.mem)->l2_accesses, 13);
+        fixture_end(&f);
+    }
+}
+
 /* One bank. The stores of parts arrive from 2016 on, and the other SM's load while the first keeps the bank busy. */
 static void a_slice_takes_further_parts_of_a_line_faster(void **state) {
     (void)state;
@@ -618,6 +653,7 @@ int main(void) {
         cmocka_unit_test(a_store_of_part_of_a_line_keeps_its_bank_busy),
         cmocka_unit_test(stores_leave_an_sm_one_sector_after_the_other),
         cmocka_unit_test(loads_of_a_line_leave_an_sm_together),
+        cmocka_unit_test(sectors_of_a_line_that_an_instruction_accesses_are_one_request),
         cmocka_unit_test(a_slice_takes_further_parts_of_a_line_faster),
         cmocka_unit_test(a_store_of_a_part_may_leave_the_rest_of_a_line_in_dram),
         cmocka_unit_test(a_line_that_leaves_in_parts_is_read_first),
