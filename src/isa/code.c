@@ -119,6 +119,15 @@ static void find_short_registers(struct isa_code *code) {
 
 /* ---- Questions --------------------------------------------------------------------------------------------------- */
 
+const struct ptx_operand *isa_moved_integer(const struct isa_code *code, const struct ptx_instruction *move) {
+    if (move->opcode != PTX_OP_MOV || move->n_operands < 2)
+        return NULL;
+    uint32_t d = isa_definition(code, &move->operand[1]);
+    if (d != ISA_NONE && isa_source(code, d)->opcode == PTX_OP_MOV && isa_source(code, d)->guard == PTX_NO_INDEX)
+        move = isa_source(code, d);
+    return move->operand[1].kind == PTX_OPERAND_INTEGER ? &move->operand[1] : NULL;
+}
+
 bool isa_is_known(const struct isa_code *code, const struct ptx_operand *operand) {
     uint32_t d = isa_definition(code, operand);
     return isa_is_constant(operand) || (d != ISA_NONE && isa_source(code, d)->opcode == PTX_OP_MOV &&

@@ -126,6 +126,10 @@ static inline bool isa_is_uniform_address(const struct isa_code *code, const str
            (operand->register_id == PTX_NO_INDEX || code->analysis->is_uniform[operand->register_id]);
 }
 
+/* Returns the integer that a move copies, from the instruction or from a register with that one value; NULL: another
+ * value. */
+const struct ptx_operand *isa_moved_integer(const struct isa_code *code, const struct ptx_instruction *move);
+
 /* Returns whether the operand is a constant, perhaps in a register. */
 bool isa_is_known(const struct isa_code *code, const struct ptx_operand *operand);
 
@@ -153,6 +157,8 @@ bool isa_has_rare_path(const struct ptx_instruction *insn);
 /* ---- Rewriting passes -------------------------------------------------------------------------------------------- */
 
 /* What a thread computes does not change. */
+/* Puts the counters of loops before the bounds that they are compared with. */
+void isa_turn_counters(struct ptx_function *function);
 void isa_unroll(const struct isa_target *target, struct ptx_function *function, struct base_arena *arena);
 /* Removes jumps to the next instruction, and those that a branch only skips. */
 void isa_turn_branches(struct ptx_function *function);
@@ -225,10 +231,11 @@ bool isa_is_joined(const struct isa_code *code, const struct ptx_instruction *in
 struct isa_loop {
     uint32_t header; /* a block */
     uint32_t branch, comparison,
-        step;            /* instructions: back to the header if the comparison holds; the counter's step */
-    int64_t by;          /* what the step adds */
-    uint64_t iterations; /* 0: known at run time only */
-    uint32_t times;      /* iterations that become one; 0: all */
+        step;                    /* instructions: back to the header if the comparison holds; the counter's step */
+    int64_t by;                  /* what the step adds */
+    uint32_t conjunction, other; /* an instruction: both the comparison and this register must hold; ISA_NONE */
+    uint64_t iterations;         /* 0: known at run time only */
+    uint32_t times;              /* iterations that become one; 0: all */
 };
 bool isa_find_loop(const struct isa_code *code, uint32_t l, struct isa_loop *loop);
 bool isa_is_in_loop(const struct isa_code *code, uint32_t i, uint32_t header);

@@ -53,12 +53,54 @@ static bool find_start(const struct isa_code *code, uint32_t r, uint32_t header,
         const struct ptx_instruction *insn = isa_source(code, i);
         if (isa_result(insn) != r || isa_is_in_loop(code, i, header))
             continue;
-        if (insn->opcode != PTX_OP_MOV || insn->operand[1].kind != PTX_OPERAND_INTEGER)
+        const struct ptx_operand *value = isa_moved_integer(code, insn);
+        if (!value)
             return false;
-        *start = (int64_t)insn->operand[1].value;
+        *start = (int64_t)value->value;
         n++;
     }
     return n == 1;
+}
+
+/* Returns whether the comparison's first operand is a counter of the loop, and the second does not change in it. */
+static bool is_counter(const struct isa_code *code, uint32_t comparison, struct isa_loop *loop) {
+    if (comparison == ISA_NONE || isa_source(code, comparison)->opcode != PTX_OP_SETP ||
+        isa_source(code, comparison)->operand[1].kind != PTX_OPERAND_REGISTER)
+        return false;
+    const struct ptx_operand *counter = &isa_source(code, comparison)->operand[1];
+    const struct ptx_operand *bound = &isa_source(code, comparison)->operand[2];
+    int64_t step = 0, start = 0;
+    uint32_t at = isa_find_step(code, counter->register_id, loop->header, &step);
+    if (at == ISA_NONE || !step || is_defined_in_loop(code, bound, loop->header))
+        return false;
+    loop->comparison = comparison;
+    loop->step = at;
+    loop->by = step;
+    if (bound->kind == PTX_OPERAND_INTEGER && find_start(code, counter->register_id, loop->header, &start)) {
+        int64_t distance = (int64_t)bound->value - start;
+        if (distance / step > 0)
+            loop->iterations = (uint64_t)((distance + step - (step > 0 ? 1 : -1)) / step);
+    }
+    return true;
+}
+
+/* Returns whether the loop goes on only if another condition holds too, beside that of a counter with a known number of
+ * iterations. */
+static bool is_counter_and_more(const struct isa_code *code, uint32_t conjunction, struct isa_loop *loop) {
+    if (conjunction == ISA_NONE || isa_source(code, conjunction)->opcode != PTX_OP_AND)
+        return false;
+    for (unsigned k = 1; k <= 2; k++) {
+        const struct ptx_operand *counted = &isa_source(code, conjunction)->operand[k];
+        const struct ptx_operand *other = &isa_source(code, conjunction)->operand[3 - k];
+        if (other->kind == PTX_OPERAND_REGISTER && counted->kind == PTX_OPERAND_REGISTER &&
+            isa_n_uses(code, counted->register_id) == 1 && is_counter(code, isa_definition(code, counted), loop) &&
+            loop->iterations) {
+            loop->conjunction = conjunction;
+            loop->other = other->register_id;
+            return true;
+        }
+    }
+    return false;
 }
 
 /* Whether the loop ends by comparing its counter with a bound. */
@@ -70,23 +112,9 @@ static bool find_counter(const struct isa_code *code, uint32_t header, struct is
             insn->operand[0].target != analysis->block[header].first)
             continue;
         struct ptx_operand guard = {.kind = PTX_OPERAND_REGISTER, .register_id = insn->guard};
-        uint32_t comparison = isa_definition(code, &guard);
-        if (comparison == ISA_NONE || isa_source(code, comparison)->opcode != PTX_OP_SETP ||
-            isa_source(code, comparison)->operand[1].kind != PTX_OPERAND_REGISTER)
-            return false;
-        const struct ptx_operand *counter = &isa_source(code, comparison)->operand[1];
-        const struct ptx_operand *bound = &isa_source(code, comparison)->operand[2];
-        int64_t step = 0, start = 0;
-        uint32_t at = isa_find_step(code, counter->register_id, header, &step);
-        if (at == ISA_NONE || !step || is_defined_in_loop(code, bound, header))
-            return false;
-        *loop = (struct isa_loop){.header = header, .branch = i, .comparison = comparison, .step = at, .by = step};
-        if (bound->kind == PTX_OPERAND_INTEGER && find_start(code, counter->register_id, header, &start)) {
-            int64_t distance = (int64_t)bound->value - start;
-            if (distance / step > 0)
-                loop->iterations = (uint64_t)((distance + step - (step > 0 ? 1 : -1)) / step);
-        }
-        return true;
+        *loop = (struct isa_loop){.header = header, .branch = i, .conjunction = ISA_NONE, .other = ISA_NONE};
+        uint32_t definition = isa_definition(code, &guard);
+        return is_counter(code, definition, loop) || is_counter_and_more(code, definition, loop);
     }
     return false;
 }
@@ -101,10 +129,24 @@ static bool has_calls(const struct isa_code *code, uint32_t header) {
     return false;
 }
 
+/* Divisions of words. A divisor that the loop does not change makes no difference, nor does another division by it. */
+static uint32_t weight_of_division(const struct ptx_instruction *insn) {
+    static const uint8_t weight[2][2][2] = {{{22, 20}, {28, 25}}, {{19, 17}, {24, 21}}};
+    bool is_by_constant = isa_is_constant(&insn->operand[2]), is_rest = insn->opcode == PTX_OP_REM;
+    return weight[is_by_constant][ptx_type_kind(isa_type(insn)) == PTX_KIND_S][is_rest] * ISA_PARTS;
+}
+
+/* Returns whether lanes with the same address may combine their values, for which ptxas plans a sequence. */
+static bool is_combination(const struct ptx_instruction *insn) {
+    return ptx_type_kind(isa_type(insn)) != PTX_KIND_F && ptx_type_bits(isa_type(insn)) == 32 &&
+           (ptx_has(insn, PTX_MOD_ADD) || ptx_has(insn, PTX_MOD_MIN) || ptx_has(insn, PTX_MOD_MAX) ||
+            ptx_has(insn, PTX_MOD_AND) || ptx_has(insn, PTX_MOD_OR) || ptx_has(insn, PTX_MOD_XOR));
+}
+
 /* Returns the parts of an instruction as ptxas counts it before it unrolls a loop. It has not yet joined instructions,
  * nor divided operations on 64 bits, and its sequences for divisions and special functions are still longer. */
 static uint32_t weight_of(const struct isa_code *code, uint32_t i) {
-    enum { DIVISION_BY_CONSTANT = 16, MOST_WIDE = 4 };
+    enum { DIVISION_BY_CONSTANT = 16, COMBINATION = 10, MOST_WIDE = 4 };
     const struct ptx_instruction *insn = isa_source(code, i);
     uint32_t cost = code->target->cost(code, i);
     bool is_division = insn->opcode == PTX_OP_DIV || insn->opcode == PTX_OP_REM;
@@ -122,9 +164,14 @@ static uint32_t weight_of(const struct isa_code *code, uint32_t i) {
     case PTX_OP_RSQRT:
     case PTX_OP_EX2:
     case PTX_OP_LG2:
+        if (is_division && !isa_is_float(insn) && ptx_type_bits(isa_type(insn)) == 32)
+            return weight_of_division(insn);
         if (is_division && !isa_is_float(insn) && isa_is_constant(&insn->operand[2]))
             return DIVISION_BY_CONSTANT * ISA_PARTS;
         return cost > 1 ? cost * ISA_PARTS * 3 / 2 : ISA_PARTS;
+    case PTX_OP_ATOM:
+    case PTX_OP_RED:
+        return (is_combination(insn) ? COMBINATION : 1) * ISA_PARTS;
     default:
         return isa_is_wide(code, insn) && cost <= MOST_WIDE ? ISA_PARTS : cost * ISA_PARTS;
     }
@@ -200,6 +247,11 @@ static uint32_t unrolled_times(const struct isa_compiler *compiler, uint32_t bod
     return times;
 }
 
+/* Returns whether the loop has no branch but that at its end. */
+static bool is_straight(const struct isa_code *code, const struct isa_loop *loop) {
+    return loop->conjunction == ISA_NONE && !has_branches(code, loop->header);
+}
+
 /* The pragma stands before one of the header's instructions. */
 static bool is_kept(const struct isa_code *code, uint32_t header) {
     const struct ptx_block *block = &code->analysis->block[header];
@@ -209,15 +261,16 @@ static bool is_kept(const struct isa_code *code, uint32_t header) {
     return false;
 }
 
+static bool is_always_reached(const struct isa_code *code, const struct isa_loop *loop, uint32_t block) {
+    uint32_t b = code->analysis->block_of[loop->branch];
+    while (b != block && b != loop->header && b != PTX_NO_BLOCK)
+        b = code->analysis->block[b].dominator;
+    return b == block;
+}
+
 /* Returns whether each iteration executes the instruction. */
 static bool is_unconditional(const struct isa_code *code, const struct isa_loop *loop, uint32_t i) {
-    const struct ptx_analysis *analysis = code->analysis;
-    if (isa_source(code, i)->guard != PTX_NO_INDEX)
-        return false;
-    uint32_t b = analysis->block_of[loop->branch], wanted = analysis->block_of[i];
-    while (b != wanted && b != loop->header && b != PTX_NO_BLOCK)
-        b = analysis->block[b].dominator;
-    return b == wanted;
+    return isa_source(code, i)->guard == PTX_NO_INDEX && is_always_reached(code, loop, code->analysis->block_of[i]);
 }
 
 /* Returns whether a branch other than that at the loop's end leaves it. */
@@ -234,21 +287,46 @@ static bool has_other_exit(const struct isa_code *code, const struct isa_loop *l
     return false;
 }
 
+/* Returns whether a conditional branch of the loop depends on another one, apart from those that end an iteration. */
+static bool has_nested_branch(const struct isa_code *code, const struct isa_loop *loop) {
+    for (uint32_t b = 0; b + 1 < code->analysis->n_blocks; b++) {
+        const struct ptx_block *block = &code->analysis->block[b];
+        uint32_t last = block->first + block->count - 1;
+        bool is_branch = block->loop_header == loop->header && block->count && isa_has_target(isa_source(code, last)) &&
+                         isa_source(code, last)->guard != PTX_NO_INDEX;
+        if (is_branch && !is_always_reached(code, loop, b))
+            return true;
+    }
+    return false;
+}
+
+/* Returns whether lanes of a warp wait for each other, or ask which of them are there. */
+static bool is_for_warp(const struct ptx_instruction *insn) {
+    return insn->opcode == PTX_OP_BAR || insn->opcode == PTX_OP_BARRIER ||
+           ptx_opcode_family(insn->opcode) == PTX_FAMILY_WARP;
+}
+
 /* Returns whether the loop stays as it is, whatever its length: if some of its iterations wait for a barrier, or if the
- * number of iterations is known only at run time and the loop can end early. If then the threads of a warp may need
- * different numbers, also if it contains an atomic, or a store that only some iterations execute. */
+ * number of iterations is known only at run time and the loop can end early, branches depend on each other, or it
+ * contains a fence, or a barrier beside a branch. If then the threads of a warp may need different numbers, also if it
+ * contains an instruction for the whole warp, an atomic, or a store that only some iterations execute. */
 static bool must_stay(const struct isa_code *code, const struct isa_loop *loop) {
-    bool is_divergent = !loop->iterations && !code->analysis->is_uniform_branch[loop->branch];
-    if (!loop->iterations && has_other_exit(code, loop))
+    bool is_known = loop->iterations, is_divergent = !is_known && !code->analysis->is_uniform_branch[loop->branch];
+    bool has_branch = has_branches(code, loop->header);
+    if (!is_known && (has_other_exit(code, loop) || has_nested_branch(code, loop)))
         return true;
     for (uint32_t i = 0; i < code->n; i++) {
         const struct ptx_instruction *insn = isa_source(code, i);
-        bool is_barrier = insn->opcode == PTX_OP_BAR || insn->opcode == PTX_OP_BARRIER;
-        bool is_atomic = insn->opcode == PTX_OP_ATOM || insn->opcode == PTX_OP_RED;
-        bool is_store = insn->opcode == PTX_OP_ST;
-        if (!isa_is_in_loop(code, i, loop->header) || !(is_barrier || (is_divergent && (is_atomic || is_store))))
+        if (!isa_is_in_loop(code, i, loop->header))
             continue;
-        if (is_atomic || !is_unconditional(code, loop, i))
+        bool is_barrier = insn->opcode == PTX_OP_BAR || insn->opcode == PTX_OP_BARRIER;
+        bool is_fence = insn->opcode == PTX_OP_MEMBAR || insn->opcode == PTX_OP_FENCE;
+        bool is_atomic = insn->opcode == PTX_OP_ATOM || insn->opcode == PTX_OP_RED;
+        if (!is_known && (is_fence || (is_barrier && has_branch)))
+            return true;
+        if (is_divergent && (is_atomic || is_for_warp(insn)))
+            return true;
+        if ((is_barrier || (is_divergent && insn->opcode == PTX_OP_ST)) && !is_unconditional(code, loop, i))
             return true;
     }
     return false;
@@ -262,10 +340,11 @@ bool isa_find_loop(const struct isa_code *code, uint32_t l, struct isa_loop *loo
         return false;
     const struct isa_compiler *compiler = code->target->compiler;
     if (loop->iterations)
-        loop->times =
-            unrolled_times(compiler, known_weight(code, header), loop->iterations, !has_branches(code, header));
+        loop->times = unrolled_times(compiler, known_weight(code, header), loop->iterations, is_straight(code, loop));
     else
         loop->times = unknown_weight(code, header) <= most_body(code, header) ? compiler->unroll.times : 1;
+    if (loop->conjunction != ISA_NONE && loop->times)
+        return false;
     return loop->times != 1;
 }
 
@@ -295,7 +374,7 @@ void isa_amortize_loops(struct isa_code *code) {
     const struct ptx_analysis *analysis = code->analysis;
     for (uint32_t l = 0; l < analysis->n_loops; l++) {
         struct isa_loop loop;
-        if (isa_find_loop(code, l, &loop))
+        if (isa_find_loop(code, l, &loop) && loop.conjunction == ISA_NONE)
             amortize_loop(code, &loop);
     }
 }

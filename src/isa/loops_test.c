@@ -111,6 +111,62 @@ static void loads_allow_longer_bodies(void **state) {
     expect_most("st.global.u32 [%rd0], %r3;\n" MORE, "min.u32 %r3, %r3, %r1;\n", 15);
 }
 
+/* ptxas 13.0 for the same loops. */
+static void divisions_and_combined_atomics_are_long(void **state) {
+    (void)state;
+#define DIVIDE(operation) "ld.global.u32 %r4, [%rd0];\n" operation " %r5, %r4, %r0;\nst.global.u32 [%rd0+64], %r5;\n"
+#define UNIT "fma.rn.f32 %f1, %f1, %f2, %f2;\n"
+    expect_most(DIVIDE("div.s32"), UNIT, 15);
+    expect_most(DIVIDE("div.u32"), UNIT, 21);
+    expect_most(DIVIDE("rem.s32"), UNIT, 18);
+    expect_most(DIVIDE("rem.u32"), UNIT, 23);
+    expect_most("atom.global.add.u32 %r4, [%rd0], 1;\n", UNIT, 8);
+    expect_most("red.global.add.u32 [%rd0], %r1;\n", UNIT, 8);
+    expect_most("atom.global.exch.b32 %r4, [%rd0], %r1;\n", UNIT, 17);
+}
+
+/* Expects the loop, whose iterations are as many as the register says, to be unrolled or not. */
+static void expect_unrolled(bool is_unrolled, const char *bound, const char *inside) {
+    static char body[1024];
+    snprintf(body, sizeof body,
+             "mov.u32 %%r2, 0;\nLOOP:\nld.global.f32 %%f2, [%%rd0];\n%s\nadd.f32 %%f1, %%f1, %%f2;\n"
+             "add.s32 %%r2, %%r2, 1;\nsetp.lt.s32 %%p1, %%r2, %s;\n@%%p1 bra LOOP;\nst.global.f32 [%%rd0], %%f1;\n",
+             inside, bound);
+    struct fixture f = fixture_new(body);
+    struct isa_loop loop;
+    isa_fold(&f.code);
+    if (isa_find_loop(&f.code, 0, &loop) != is_unrolled)
+        fail_msg("'%s' up to %s is %sunrolled", inside, bound, is_unrolled ? "not " : "");
+    fixture_free(&f);
+}
+
+/* ptxas 13.0 for the same loops. */
+static void loops_of_unknown_length_with_nested_branches_stay(void **state) {
+    (void)state;
+#define PATH "setp.gt.f32 %p2, %f1, %f3;\n@%p2 bra X;\nex2.approx.ftz.f32 %f1, %f1;\n"
+#define NESTED PATH "setp.gt.f32 %p3, %f1, %f4;\n@%p3 bra X;\nlg2.approx.ftz.f32 %f1, %f1;\nX:\n"
+    expect_unrolled(true, "%r0", PATH "X:\n");
+    expect_unrolled(false, "%r0", NESTED);
+    expect_unrolled(true, "20", NESTED);
+}
+
+static void loops_of_unknown_length_with_barriers_and_branches_stay(void **state) {
+    (void)state;
+    expect_unrolled(true, "%r0", "bar.sync 0;\n");
+    expect_unrolled(false, "%r0", "bar.sync 0;\n" PATH "X:\n");
+    expect_unrolled(true, "20", "bar.sync 0;\n" PATH "X:\n");
+    expect_unrolled(false, "%r0", "membar.gl;\n");
+}
+
+static void instructions_for_the_warp_stay_in_divergent_loops(void **state) {
+    (void)state;
+    expect_unrolled(true, "%r1", "");
+    expect_unrolled(true, "%r0", "shfl.sync.bfly.b32 %f1, %f1, 1, 31, -1;\n");
+    expect_unrolled(false, "%r1", "shfl.sync.bfly.b32 %f1, %f1, 1, 31, -1;\n");
+    expect_unrolled(false, "%r1", "vote.sync.ballot.b32 %r4, %p1, -1;\n");
+    expect_unrolled(false, "%r1", "bar.sync 0;\n");
+}
+
 static void other_loops_stay(void **state) {
     (void)state;
     struct fixture f = amortize("mov.u32 %r2, 0;", "add.s32 %r2, %r2, %r0;", "lt.s32 %p1, %r2, 99");
@@ -127,6 +183,10 @@ int main(void) {
         cmocka_unit_test(few_iterations_may_be_long),
         cmocka_unit_test(joined_instructions_count_before_they_are_joined),
         cmocka_unit_test(loads_allow_longer_bodies),
+        cmocka_unit_test(divisions_and_combined_atomics_are_long),
+        cmocka_unit_test(loops_of_unknown_length_with_nested_branches_stay),
+        cmocka_unit_test(loops_of_unknown_length_with_barriers_and_branches_stay),
+        cmocka_unit_test(instructions_for_the_warp_stay_in_divergent_loops),
         cmocka_unit_test(other_loops_stay),
     };
     return cmocka_run_group_tests_name("isa/loops", tests, NULL, NULL);

@@ -8,6 +8,7 @@ void isa_rewrite(const struct isa_target *target, struct ptx_function *function,
         return;
     isa_reduce_atomics(function);
     isa_turn_branches(function);
+    isa_turn_counters(function);
     isa_unroll(target, function, arena);
     isa_predicate(target, function);
     isa_reuse_loads(function);

@@ -18,7 +18,8 @@
  * executes the same bodies with the same values as before.
  *
  * A loop is not unrolled if its text is not contiguous, if it contains calls, or if its counter is not compared at its
- * end. */
+ * end. With a constant number of iterations, the comparison may be one of two conditions; the other one then ends each
+ * body. */
 #include <stdlib.h>
 
 #include "base/arena.h"
@@ -50,6 +51,8 @@ static bool is_inside(const struct unrolled_loop *loop, uint32_t i) { return i >
 /* Returns whether the loop is contiguous text, with its last instruction as the only way back to its start. */
 static bool is_contiguous(const struct isa_code *code, struct unrolled_loop *loop) {
     loop->n_exits = 0;
+    if (loop->found.conjunction != ISA_NONE) /* the branch's own */
+        loop->exit[loop->n_exits++] = block_of(code, loop->last) + 1;
     for (uint32_t i = 0; i < code->n; i++) {
         const struct ptx_instruction *insn = isa_source(code, i);
         if (isa_is_in_loop(code, i, loop->found.header) != is_inside(loop, i))
@@ -137,9 +140,8 @@ static bool find_start(const struct isa_code *code, const struct unrolled_loop *
                 return false;
             found = i;
         }
-    if (found == ISA_NONE || isa_source(code, found)->opcode != PTX_OP_MOV ||
-        isa_source(code, found)->guard != PTX_NO_INDEX ||
-        isa_source(code, found)->operand[1].kind != PTX_OPERAND_INTEGER)
+    const struct ptx_operand *value = found != ISA_NONE ? isa_moved_integer(code, isa_source(code, found)) : NULL;
+    if (!value || isa_source(code, found)->guard != PTX_NO_INDEX)
         return false;
     while (analysis->loop[l].header != loop->found.header)
         l++;
@@ -147,7 +149,7 @@ static bool find_start(const struct isa_code *code, const struct unrolled_loop *
     uint32_t around = parent == PTX_NO_INDEX ? PTX_NO_BLOCK : analysis->loop[parent].header;
     while (block != PTX_NO_BLOCK && block != block_of(code, found))
         block = analysis->block[block].dominator;
-    *start = isa_source(code, found)->operand[1].value;
+    *start = value->value;
     return block != PTX_NO_BLOCK && analysis->block[block].loop_header == around;
 }
 
@@ -192,7 +194,8 @@ static bool can_unroll(const struct isa_code *code, struct unrolled_loop *loop) 
            is_in_every_iteration(code, loop, found->step) &&
            block_of(code, found->comparison) == block_of(code, found->branch) &&
            isa_source(code, found->comparison)->guard == PTX_NO_INDEX && code->n_definitions[branch->guard] == 1 &&
-           isa_n_uses(code, branch->guard) == 1;
+           isa_n_uses(code, branch->guard) == 1 &&
+           (found->conjunction == ISA_NONE || is_inside(loop, found->conjunction));
 }
 
 /* ---- Registers --------------------------------------------------------------------------------------------------- */
@@ -543,7 +546,7 @@ static void add_body(struct unrolling *unrolling, uint32_t k) {
         const struct ptx_instruction *insn = isa_source(code, i);
         uint32_t result = isa_result(insn);
         unrolling->place[i - loop->first] = unrolling->n;
-        if (i == loop->found.comparison)
+        if (i == loop->found.comparison || i == loop->found.conjunction)
             continue;
         if (result != ISA_NONE && unrolling->role[result] == INDUCTION && unrolling->step[result] == i) {
             add_step(unrolling, i, result, k);
@@ -560,6 +563,8 @@ static void add_body(struct unrolling *unrolling, uint32_t k) {
             copy->guard = unrolling->name[copy->guard];
     }
     unrolling->place[loop->last - loop->first] = unrolling->n;
+    if (loop->found.conjunction != ISA_NONE && k + 1 < loop->times)
+        add_branch(unrolling, unrolling->name[loop->found.other], true, loop->last + 1);
     for (uint32_t i = base; i < unrolling->n; i++)
         if (isa_has_target(&unrolling->out[i]) && is_inside(loop, unrolling->out[i].operand[0].target))
             unrolling->out[i].operand[0].target = unrolling->place[unrolling->out[i].operand[0].target - loop->first];

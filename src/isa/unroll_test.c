@@ -111,6 +111,9 @@ static uint32_t run(uint32_t start, uint32_t bound, unsigned *n_steps) {
         case PTX_OP_OR:
             result = a | b;
             break;
+        case PTX_OP_AND:
+            result = a & b;
+            break;
         case PTX_OP_NOT: /* of predicates */
             result = !a;
             break;
@@ -220,6 +223,18 @@ static void constant_loops_disappear(void **state) {
     ptx_module_free(module);
 }
 
+/* A second condition ends each body. With iterations known at run time only, ptxas 13.0 leaves the loop. */
+static void a_second_condition_leaves_between_bodies(void **state) {
+    (void)state;
+#define BOTH(bound)                                                                                                    \
+    "mov.u32 %r7, 0;\nmov.u32 %r6, %r7;\n" LOOP("add.s32 %r6, %r6, 1;\nadd.u32 %r2, %r2, 1;",                          \
+                                                "setp.lt.s32 %p2, %r6, " bound                                         \
+                                                ";\nsetp.lt.u32 %p3, %r2, %r3;\nand.pred %p1, %p3, %p2;")
+    assert_int_equal(same_as_before(BOTH("6")), 6);
+    assert_int_equal(same_as_before(BOTH("%r5")), 1);
+    assert_int_equal(same_as_before(BOTH("6") "add.u32 %r1, %r1, %r6;\n"), 1); /* the counter is read after the loop */
+}
+
 static void loads_of_bodies_have_registers_and_offsets_of_their_own(void **state) {
     (void)state;
     unroll(LOOP("add.s32 %r2, %r2, 1;", "setp.lt.s32 %p1, %r2, %r3;"));
@@ -327,6 +342,7 @@ int main(void) {
         cmocka_unit_test(unrolled_loops_compute_the_same),
         cmocka_unit_test(what_remains_is_two_bodies_and_one),
         cmocka_unit_test(constant_loops_disappear),
+        cmocka_unit_test(a_second_condition_leaves_between_bodies),
         cmocka_unit_test(loads_of_bodies_have_registers_and_offsets_of_their_own),
         cmocka_unit_test(bodies_share_addresses_that_move_on),
         cmocka_unit_test(what_leaves_the_loop_early_finds_its_registers),
