@@ -13,13 +13,19 @@
 # left them; one of all metrics repeats each launch, with warm caches.
 set -euo pipefail
 fail() { echo "record: $*" >&2; exit 1; }
+misused() { echo "record: $*; usage: record.sh [-p FOLDER] NAME [PROGRAM...]" >&2; exit 2; }
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 programs=
-while getopts p: option; do
-    case $option in p) programs=$OPTARG ;; *) exit 2 ;; esac
+while getopts :p: option; do
+    case $option in
+        p) programs=$OPTARG ;;
+        :) misused "-p needs the folder of the workloads" ;;
+        *) misused "no option -$OPTARG" ;;
+    esac
 done
 shift $((OPTIND - 1))
-out=${1:?a name for the recording}
+[[ $# -gt 0 ]] || misused "the name of the recording is missing"
+out=$1
 shift
 own=() wanted=()
 for name in "$@"; do
@@ -28,7 +34,10 @@ done
 metrics=(launch__registers_per_thread sm__cycles_elapsed.max smsp__inst_executed.sum smsp__thread_inst_executed.sum
     dram__bytes_read.sum lts__t_sectors.sum sm__warps_active.avg.pct_of_peak_sustained_active dram__bytes_write.sum)
 header=workload,size,kernel,grid,block,registers,cycles,warp_inst,thread_inst,dram_read,l2_sectors,warps_active_pct,dram_write
-command -v ncu >/dev/null || fail "no ncu: Nsight Compute is needed"
+[[ -z $programs || -d $programs ]] || fail "no folder $programs"
+[[ -d $(dirname "$out") ]] || fail "no folder $(dirname "$out") for the recording"
+for name in "${own[@]}"; do [[ -x $name && -f $name ]] || fail "no program $name"; done
+command -v ncu >/dev/null || fail "no ncu: Nsight Compute is needed, on the machine with the GPU"
 
 mapfile -t all_metrics < <(grep -v '^#' "$here/metrics.txt")
 
