@@ -465,6 +465,8 @@ struct exec_spin {
     uint64_t read_at, step, max_step;
 };
 
+enum { EXEC_LAST_ALLOCATIONS = 16 };
+
 /* Everything that act() may read. For a contiguous bundle `row` is its row. For a scattered one `row` is NULL and
  * `threads` (scattered.h) execute. */
 struct exec_context {
@@ -476,14 +478,15 @@ struct exec_context {
     struct exec_spin spin;        /* functional mode: of loops that wait for the clock */
     struct exec_fault fault;      /* its lane is one of `row` or, if that is NULL, of `threads` */
     uint64_t address[EXEC_LANES]; /* of the last memory instruction, per active lane: generic or space-relative */
-    struct exec_span span;        /* of the addresses of the last ld or st, if all lanes were active */
+    struct exec_span span;        /* of the addresses of the last ld or st */
     uint32_t texel_bytes;         /* of the last texture or surface access: bytes that a lane reads */
     struct exec_async async;
     uint32_t touched; /* WARP_MEMORY only: the active lanes that accessed their address */
     bool waits;       /* an mbarrier's phase was not complete for any lane; set, but never cleared here */
     bool has_changed; /* an atomic has changed a value in memory; set, but never cleared here */
-    uint64_t cached_low, cached_high; /* the last allocation accessed: [low, high); 0, 0 without one */
-    struct exec_stores *stores;       /* stores.h; NULL: stores go to memory at once */
+    /* The allocations that were accessed last, by instruction: most instructions access only one. 0, 0: none. */
+    struct exec_allocation last[EXEC_LAST_ALLOCATIONS];
+    struct exec_stores *stores; /* stores.h; NULL: stores go to memory at once */
     const struct exec_lanes_table *lanes;
     _Alignas(64) unsigned char scratch[EXEC_MAX_DST + EXEC_MAX_SRC][EXEC_LANES * 8];
 };
@@ -521,6 +524,10 @@ static inline uint64_t exec_function_address(const struct ptx_function *function
 /* Records a fault of `lane`, unless there is one already. */
 void exec_fault_set(struct exec_context *cx, enum exec_fault_kind kind, unsigned lane, uint64_t address, uint32_t bytes,
                     const char *format, ...) __attribute__((format(printf, 6, 7)));
+
+/* Must be called when memory is allocated or freed: an instruction looks an allocation up only if it accessed another
+ * one before. */
+void exec_forget_allocations(struct exec_context *cx);
 
 /* Returns the host memory of [address, address + bytes) in global memory, or NULL after a fault of `lane` if the range
  * is not inside one live allocation. */

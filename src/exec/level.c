@@ -21,8 +21,8 @@
     SELECTOR(convert, level);                                                                                          \
     exec_blend_fn exec_blend_1_##level, exec_blend_16_##level, exec_blend_32_##level, exec_blend_64_##level;           \
     exec_sum_fn exec_sum_products_##level;                                                                             \
-    void exec_span_32_##level(const uint32_t *, uint32_t, uint32_t, uint64_t *, struct exec_span *);                   \
-    void exec_span_64_##level(const uint64_t *, uint64_t, uint32_t, uint64_t *, struct exec_span *);                   \
+    exec_span_32_fn exec_span_32_##level;                                                                              \
+    exec_span_64_fn exec_span_64_##level;                                                                              \
     static const struct exec_lanes_table table_##level = {                                                             \
         .integer = exec_select_integer_##level,                                                                        \
         .bits = exec_select_bits_##level,                                                                              \

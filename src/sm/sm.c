@@ -105,7 +105,7 @@ void sm_begin_grid(struct sm *sm, const struct exec_grid *grid, const struct sm_
     sm->grid = grid;
     sm->program = program;
     sm->cx.grid = grid;
-    sm->cx.cached_low = sm->cx.cached_high = 0;
+    exec_forget_allocations(&sm->cx);
     sm->cx.fault.kind = EXEC_FAULT_NONE;
     sm->fault_row = NULL;
     sm->is_watched = sm->checks || grid->profile || sm->observer;

@@ -127,14 +127,14 @@ static void call_malloc(struct exec_context *cx, const struct exec_operands *o) 
         uint64_t bytes = exec_call_argument(cx, 0, l);
         exec_call_result(cx, memory->malloc_ ? memory->malloc_(memory->user, bytes) : 0, l);
     }
-    cx->cached_low = cx->cached_high = 0;
+    exec_forget_allocations(cx);
 }
 
 static void call_free(struct exec_context *cx, const struct exec_operands *o) {
     const struct exec_memory *memory = cx->grid->memory;
     if (!has_arguments(cx, o, "free", 1))
         return;
-    cx->cached_low = cx->cached_high = 0;
+    exec_forget_allocations(cx);
     EXEC_FOR_ACTIVE(l, o->mask) {
         uint64_t address = exec_call_argument(cx, 0, l);
         if (address == 0 || (memory->free_ && memory->free_(memory->user, address)))

@@ -210,12 +210,11 @@ static void malloc_and_free_reach_the_heap(void **state) {
     (void)state;
     f.memory.malloc_ = heap_malloc;
     f.memory.free_ = heap_free;
-    f.cx.cached_low = FIXTURE_A;
-    f.cx.cached_high = FIXTURE_B;
+    f.cx.last[3] = (struct exec_allocation){FIXTURE_A, FIXTURE_B - FIXTURE_A};
     set_argument(0, 0, 100);
     call("malloc", 1);
     assert_int_equal(call_result(0), FIXTURE_C);
-    assert_int_equal(f.cx.cached_high, 0);
+    assert_int_equal(f.cx.last[3].bytes, 0);
     set_argument(0, 0, 10000);
     call("malloc", 1);
     assert_int_equal(call_result(0), 0);

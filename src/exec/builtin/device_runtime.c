@@ -32,7 +32,7 @@ static void get_parameter_buffer(struct exec_context *cx, const struct exec_oper
         bool is_served = is_right && memory->new_child;
         exec_call_result(cx, is_served ? memory->new_child(memory->user, cx->grid->program, &child) : 0, l);
     }
-    cx->cached_low = cx->cached_high = 0; /* there is a new allocation */
+    exec_forget_allocations(cx); /* there is a new allocation */
 }
 
 /* (parameters, stream): returns an error code. */

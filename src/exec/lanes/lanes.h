@@ -49,12 +49,17 @@ struct exec_form {
     uint8_t n_extra, extra_bits; /* operands beyond those; extra_bits 0: of different sizes */
 };
 
-/* The addresses of all 32 lanes. */
+/* The addresses of the active lanes. */
 struct exec_span {
     uint64_t low, high; /* the lowest and the highest */
     uint32_t bits;      /* the low 32 bits of all addresses, or'ed together */
-    bool is_unit;       /* lane l's address is lane 0's plus l times the bytes of an access */
+    bool is_unit;       /* all lanes are active, and lane l's address is lane 0's plus l times the bytes of an access */
 };
+
+typedef void exec_span_32_fn(const uint32_t *base, uint32_t offset, uint32_t bytes, uint32_t mask, uint64_t *address,
+                             struct exec_span *span);
+typedef void exec_span_64_fn(const uint64_t *base, uint64_t offset, uint32_t bytes, uint32_t mask, uint64_t *address,
+                             struct exec_span *span);
 
 /* Sets the lanes of dst in mask to those of src. */
 typedef void exec_blend_fn(void *dst, const void *src, uint32_t mask);
@@ -75,9 +80,10 @@ struct exec_lanes_table {
     exec_lanes_fn *(*convert)(const struct exec_form *form); /* convert.c: cvt */
     exec_blend_fn *blend[PTX_N_WIDTHS];                      /* blend.c, by the width of the slot */
     exec_sum_fn *sum_products;                               /* matrix_sum.c */
-    /* span.c: address[l] = base[l] + offset, in 32 bits or in 64, for accesses of `bytes`. */
-    void (*span_32)(const uint32_t *base, uint32_t offset, uint32_t bytes, uint64_t *address, struct exec_span *span);
-    void (*span_64)(const uint64_t *base, uint64_t offset, uint32_t bytes, uint64_t *address, struct exec_span *span);
+    /* span.c: address[l] = base[l] + offset, in 32 bits or in 64, for accesses of `bytes` by the lanes in mask, which
+     * is not 0. Other lanes get the address of the first one in mask. */
+    exec_span_32_fn *span_32;
+    exec_span_64_fn *span_64;
 };
 
 #ifdef EXEC_LEVEL
@@ -108,7 +114,5 @@ exec_lanes_fn *EXEC_NAME(exec_select_approx)(const struct exec_form *form);
 exec_lanes_fn *EXEC_NAME(exec_select_convert)(const struct exec_form *form);
 exec_blend_fn EXEC_NAME(exec_blend_1), EXEC_NAME(exec_blend_16), EXEC_NAME(exec_blend_32), EXEC_NAME(exec_blend_64);
 exec_sum_fn EXEC_NAME(exec_sum_products);
-void EXEC_NAME(exec_span_32)(const uint32_t *base, uint32_t offset, uint32_t bytes, uint64_t *address,
-                             struct exec_span *span);
-void EXEC_NAME(exec_span_64)(const uint64_t *base, uint64_t offset, uint32_t bytes, uint64_t *address,
-                             struct exec_span *span);
+exec_span_32_fn EXEC_NAME(exec_span_32);
+exec_span_64_fn EXEC_NAME(exec_span_64);

@@ -13,6 +13,7 @@
 #include <stdarg.h>
 
 #include "exec/memory/stores.h"
+#include "exec/run/run.h"
 
 void exec_fault_set(struct exec_context *cx, enum exec_fault_kind kind, unsigned lane, uint64_t address, uint32_t bytes,
                     const char *format, ...) {
@@ -43,14 +44,19 @@ static const struct exec_allocation *find_allocation(const struct exec_memory *m
     return address - found->address < found->bytes ? found : NULL;
 }
 
+/* Returns the allocation that the instruction, or another one in the same place of the cache, accessed last. */
+static inline struct exec_allocation *last_allocation(struct exec_context *cx) {
+    return &cx->last[(uintptr_t)cx->insn / sizeof(struct exec_insn) % EXEC_LAST_ALLOCATIONS];
+}
+
 static bool refresh_cache(struct exec_context *cx, uint64_t address) {
     const struct exec_allocation *found = find_allocation(cx->grid->memory, address);
-    if (!found)
-        return false;
-    cx->cached_low = found->address;
-    cx->cached_high = found->address + found->bytes;
-    return true;
+    if (found)
+        *last_allocation(cx) = *found;
+    return found;
 }
+
+void exec_forget_allocations(struct exec_context *cx) { memset(cx->last, 0, sizeof cx->last); }
 
 static void fault_global(struct exec_context *cx, uint64_t address, uint32_t bytes, unsigned lane) {
     const struct exec_memory *memory = cx->grid->memory;
@@ -75,9 +81,9 @@ static bool is_inside(uint64_t offset, uint64_t size, uint32_t bytes) {
 }
 
 unsigned char *exec_global(struct exec_context *cx, uint64_t address, uint32_t bytes, unsigned lane) {
-    if (!is_inside(address - cx->cached_low, cx->cached_high - cx->cached_low, bytes) &&
-        (!refresh_cache(cx, address) ||
-         !is_inside(address - cx->cached_low, cx->cached_high - cx->cached_low, bytes))) {
+    const struct exec_allocation *last = last_allocation(cx);
+    if (!is_inside(address - last->address, last->bytes, bytes) &&
+        (!refresh_cache(cx, address) || !is_inside(address - last->address, last->bytes, bytes))) {
         const struct exec_memory *memory = cx->grid->memory;
         if (!memory->allows_stray || !memory->allows_stray(memory->user, cx, address, bytes, lane)) {
             fault_global(cx, address, bytes, lane);
@@ -168,32 +174,31 @@ unsigned char *exec_range_at(struct exec_context *cx, unsigned lane, enum ptx_sp
     }
 }
 
-/* Fills cx->address. The values of inactive lanes are not used. If all lanes are active, also fills cx->span. */
-static void compute_addresses(struct exec_context *cx, const struct exec_operands *o, unsigned width, unsigned bytes) {
+/* Every lane has the same address, which is known in advance. */
+static void set_addresses(struct exec_context *cx, uint64_t address) {
+    for (int i = 0; i < EXEC_LANES; i++)
+        cx->address[i] = address;
+    cx->span = (struct exec_span){address, address, (uint32_t)address, false};
+}
+
+/* Fills cx->address and cx->span. */
+static void compute_addresses(struct exec_context *cx, const struct exec_operands *o, struct exec_operand operand,
+                              unsigned bytes) {
     const uint32_t *narrow = o->src[0];
     const uint64_t *wide = o->src[0];
     uint64_t offset = (uint64_t)(int64_t)(int32_t)o->imm;
-    if (o->mask == EXEC_FULL_MASK && width == PTX_WIDTH_32)
-        cx->lanes->span_32(narrow, o->imm, bytes, cx->address, &cx->span);
-    else if (o->mask == EXEC_FULL_MASK)
-        cx->lanes->span_64(wide, offset, bytes, cx->address, &cx->span);
-    else if (width == PTX_WIDTH_32)
-        for (int i = 0; i < EXEC_LANES; i++)
-            cx->address[i] = narrow[i] + o->imm;
+    if (cx->row && exec_is_broadcast(operand, narrow))
+        set_addresses(cx, operand.width == PTX_WIDTH_32 ? narrow[0] + o->imm : wide[0] + offset);
+    else if (operand.width == PTX_WIDTH_32)
+        cx->lanes->span_32(narrow, o->imm, bytes, o->mask, cx->address, &cx->span);
     else
-        for (int i = 0; i < EXEC_LANES; i++)
-            cx->address[i] = wide[i] + offset;
+        cx->lanes->span_64(wide, offset, bytes, o->mask, cx->address, &cx->span);
 }
 
-static enum exec_pattern find_pattern(const struct exec_context *cx, uint32_t mask) {
-    /* In a scattered bundle only the active lanes have values, and the pattern starts at lane 0. */
-    if (cx->insn->operand[cx->insn->n_dst].base == EXEC_BASE_CONSTANTS && (cx->row || (mask & 1)))
-        return EXEC_PATTERN_UNIFORM;
-    if (mask != EXEC_FULL_MASK)
-        return EXEC_PATTERN_LANES;
-    return cx->span.is_unit                ? EXEC_PATTERN_CONSECUTIVE
-           : cx->span.low == cx->span.high ? EXEC_PATTERN_UNIFORM
-                                           : EXEC_PATTERN_LANES;
+static inline enum exec_pattern pattern_of(const struct exec_span *span) {
+    return span->is_unit             ? EXEC_PATTERN_CONSECUTIVE
+           : span->low == span->high ? EXEC_PATTERN_UNIFORM
+                                     : EXEC_PATTERN_LANES;
 }
 
 /* Addresses [low, low + bytes) that are contiguous in host memory. */
@@ -202,110 +207,86 @@ struct segment {
     unsigned char *host;
 };
 
-static bool is_range_inside(const struct segment *s, uint64_t address, uint64_t bytes) {
-    uint64_t offset = address - s->low;
-    return offset < s->bytes && s->bytes - offset >= bytes;
-}
-
 /* Returns whether all lanes' accesses lie inside the segment and are aligned. */
-static bool are_lanes_inside(const struct segment *s, const struct exec_context *cx, uint32_t mask, unsigned bytes) {
-    if (s->bytes < bytes)
-        return false;
-    uint64_t room = s->bytes - bytes, most = 0, low_bits = 0;
-    if (mask == EXEC_FULL_MASK)
-        return cx->span.low >= s->low && cx->span.high - s->low <= room && !(cx->span.bits & (bytes - 1));
-    EXEC_FOR_ACTIVE(l, mask) {
-        uint64_t offset = cx->address[l] - s->low;
-        most = offset > most ? offset : most;
-        low_bits |= cx->address[l];
-    }
-    return most <= room && !(low_bits & (bytes - 1));
+EXEC_INLINE bool are_lanes_inside(const struct segment *s, const struct exec_span *span, unsigned bytes) {
+    return span->low >= s->low && s->bytes >= bytes && span->high - s->low <= s->bytes - bytes &&
+           !(span->bits & (bytes - 1));
 }
 
-EXEC_INLINE bool view_segment(const struct exec_context *cx, const struct segment *s, uint32_t mask, unsigned bytes,
+EXEC_INLINE bool view_segment(const struct exec_context *cx, const struct segment *s, unsigned bytes,
                               struct exec_view *view) {
-    const uint64_t *address = cx->address;
-    if (view->pattern != EXEC_PATTERN_LANES) {
-        uint64_t length = view->pattern == EXEC_PATTERN_CONSECUTIVE ? (uint64_t)bytes * EXEC_LANES : bytes;
-        if ((address[0] & (bytes - 1)) || !is_range_inside(s, address[0], length))
-            return false;
-        view->first = s->host + (address[0] - s->low);
-        return true;
-    }
-    if (!are_lanes_inside(s, cx, mask, bytes))
+    if (!are_lanes_inside(s, &cx->span, bytes))
         return false;
-    view->places = (struct exec_places){address, (uintptr_t)s->host - (uintptr_t)s->low, 0};
+    view->first = s->host + (cx->span.low - s->low);
+    view->places = (struct exec_places){cx->address, (uintptr_t)s->host - (uintptr_t)s->low, 0};
     return true;
 }
 
-static bool view_allocation(const struct exec_context *cx, uint32_t mask, unsigned bytes, struct exec_view *view) {
-    struct segment s = {cx->cached_low, cx->cached_high - cx->cached_low,
-                        (unsigned char *)(uintptr_t)(cx->cached_low + (uint64_t)cx->grid->memory->delta)};
-    view->is_global = view_segment(cx, &s, mask, bytes, view);
+static inline bool view_allocation(struct exec_context *cx, unsigned bytes, struct exec_view *view) {
+    const struct exec_allocation *last = last_allocation(cx);
+    struct segment s = {last->address, last->bytes,
+                        (unsigned char *)(uintptr_t)(last->address + (uint64_t)cx->grid->memory->delta)};
+    view->is_global = view_segment(cx, &s, bytes, view);
     return view->is_global;
 }
 
-static bool view_global(struct exec_context *cx, uint32_t mask, unsigned bytes, struct exec_view *view) {
-    return view_allocation(cx, mask, bytes, view) ||
-           (refresh_cache(cx, cx->address[__builtin_ctz(mask)]) && view_allocation(cx, mask, bytes, view));
+static inline bool view_global(struct exec_context *cx, unsigned bytes, struct exec_view *view) {
+    return view_allocation(cx, bytes, view) || (refresh_cache(cx, cx->address[0]) && view_allocation(cx, bytes, view));
 }
 
-static bool view_shared(const struct exec_context *cx, uint64_t low, uint32_t mask, unsigned bytes,
-                        struct exec_view *view) {
+static bool view_shared(const struct exec_context *cx, uint64_t low, unsigned bytes, struct exec_view *view) {
     if (!cx->row)
         return false;
     struct segment s = {low, cx->grid->shared_bytes, cx->row->block->shared};
-    return view_segment(cx, &s, mask, bytes, view);
+    return view_segment(cx, &s, bytes, view);
 }
 
-static bool view_parameters(const struct exec_context *cx, uint64_t low, uint32_t mask, unsigned bytes, bool is_write,
+static bool view_parameters(const struct exec_context *cx, uint64_t low, unsigned bytes, bool is_write,
                             struct exec_view *view) {
     struct segment s = {low, cx->grid->parameter_bytes, (unsigned char *)(uintptr_t)cx->grid->parameters};
-    return !is_write && view_segment(cx, &s, mask, bytes, view);
+    return !is_write && view_segment(cx, &s, bytes, view);
 }
 
 /* In local memory the same offset is a different place for each lane. */
-static bool view_local(const struct exec_context *cx, uint64_t low, uint32_t mask, unsigned bytes,
-                       struct exec_view *view) {
+static bool view_local(const struct exec_context *cx, uint64_t low, unsigned bytes, struct exec_view *view) {
     struct segment s = {low, cx->grid->local_bytes, NULL};
-    if (!cx->row || !are_lanes_inside(&s, cx, mask, bytes))
+    if (!cx->row || !are_lanes_inside(&s, &cx->span, bytes))
         return false;
     view->pattern = EXEC_PATTERN_LANES;
     view->places = (struct exec_places){cx->address, (uintptr_t)cx->row->local - (uintptr_t)low, cx->grid->local_bytes};
     return true;
 }
 
-/* A generic address inside the last allocation accessed is in no window: allocations do not overlap windows. */
-static bool view_generic(struct exec_context *cx, uint32_t mask, unsigned bytes, bool is_write,
-                         struct exec_view *view) {
-    if (view_allocation(cx, mask, bytes, view))
+/* A generic address inside an allocation is in no window: allocations do not overlap windows. */
+static bool view_generic(struct exec_context *cx, unsigned bytes, bool is_write, struct exec_view *view) {
+    if (view_allocation(cx, bytes, view))
         return true;
     uint64_t offset;
-    switch (exec_generic_space(cx->address[__builtin_ctz(mask)], &offset)) {
+    switch (exec_generic_space(cx->address[0], &offset)) {
     case PTX_SPACE_SHARED:
-        return view_shared(cx, EXEC_SHARED_WINDOW, mask, bytes, view);
+        return view_shared(cx, EXEC_SHARED_WINDOW, bytes, view);
     case PTX_SPACE_LOCAL:
-        return view_local(cx, EXEC_LOCAL_WINDOW, mask, bytes, view);
+        return view_local(cx, EXEC_LOCAL_WINDOW, bytes, view);
     case PTX_SPACE_PARAM:
-        return view_parameters(cx, EXEC_PARAM_WINDOW, mask, bytes, is_write, view);
+        return view_parameters(cx, EXEC_PARAM_WINDOW, bytes, is_write, view);
     default:
-        return view_global(cx, mask, bytes, view);
+        return view_global(cx, bytes, view);
     }
 }
 
-static bool view_row(struct exec_context *cx, enum ptx_space space, uint32_t mask, unsigned bytes, bool is_write,
+static bool view_row(struct exec_context *cx, enum ptx_space space, unsigned bytes, bool is_write,
                      struct exec_view *view) {
     switch (space) {
     case PTX_SPACE_SHARED:
-        return view_shared(cx, 0, mask, bytes, view);
+        return view_shared(cx, 0, bytes, view);
     case PTX_SPACE_LOCAL:
-        return view_local(cx, 0, mask, bytes, view);
+        return view_local(cx, 0, bytes, view);
     case PTX_SPACE_PARAM:
-        return view_parameters(cx, 0, mask, bytes, is_write, view);
+        return view_parameters(cx, 0, bytes, is_write, view);
     case PTX_SPACE_GENERIC:
-        return view_generic(cx, mask, bytes, is_write, view);
+        return view_generic(cx, bytes, is_write, view);
     default:
-        return view_global(cx, mask, bytes, view);
+        return view_global(cx, bytes, view);
     }
 }
 
@@ -313,10 +294,10 @@ enum exec_pattern exec_view_memory(struct exec_context *cx, const struct exec_op
                                    bool is_write, struct exec_view *view) {
     const struct exec_insn *insn = cx->insn;
     enum ptx_space space = insn->access.space;
-    compute_addresses(cx, o, insn->operand[insn->n_dst].width, bytes);
-    view->pattern = find_pattern(cx, o->mask);
+    compute_addresses(cx, o, insn->operand[insn->n_dst], bytes);
+    view->pattern = pattern_of(&cx->span);
     view->is_global = false;
-    if (view_row(cx, space, o->mask, bytes, is_write, view)) {
+    if (view_row(cx, space, bytes, is_write, view)) {
         if (cx->stores && view->is_global)
             exec_stores_view(cx, o->mask, o->mask, bytes, is_write, view);
         return view->pattern;

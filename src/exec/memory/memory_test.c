@@ -166,7 +166,7 @@ static void an_access_across_the_end_of_an_allocation_faults(void **state) {
     load(PTX_SPACE_GLOBAL, PTX_U32, 32, 1, FIXTURE_C, 8);
     assert_fault(EXEC_FAULT_ILLEGAL_ADDRESS, 31, FIXTURE_C + 248);
     f.o.mask = ~0u;
-    f.cx.cached_low = f.cx.cached_high = 0;
+    exec_forget_allocations(&f.cx);
     f.allocation[2].bytes = 127;
     load(PTX_SPACE_GLOBAL, PTX_U32, 32, 1, FIXTURE_C, 4);
     assert_fault(EXEC_FAULT_ILLEGAL_ADDRESS, 31, FIXTURE_C + 124);
@@ -190,7 +190,7 @@ static void an_address_below_every_allocation_faults(void **state) {
     load(PTX_SPACE_GLOBAL, PTX_U32, 32, 1, (uint64_t)-64, 4);
     assert_fault(EXEC_FAULT_ILLEGAL_ADDRESS, 0, (uint64_t)-64);
     f.memory.n_allocations = 0;
-    f.cx.cached_low = f.cx.cached_high = 0;
+    exec_forget_allocations(&f.cx);
     load(PTX_SPACE_GLOBAL, PTX_U32, 32, 1, FIXTURE_A, 4);
     assert_fault(EXEC_FAULT_ILLEGAL_ADDRESS, 0, FIXTURE_A);
 }
