@@ -83,6 +83,10 @@ bool exec_texel_read(struct exec_context *cx, const struct exec_texture *t, unsi
     if (!cx->address[lane])
         cx->address[lane] = address;
     *value = (struct exec_value){{0}};
+    if (p && size == sizeof *value->channel) { /* of 32 bits: as they are */
+        memcpy(value->channel, p, t->channels * sizeof *value->channel);
+        return true;
+    }
     for (unsigned k = 0; p && k < t->channels; k++)
         value->channel[k] = t->is_srgb && k < 3 ? from_srgb(p[k]) : channel_value(t, p + (size_t)k * size);
     return p != NULL;

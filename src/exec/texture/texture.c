@@ -111,13 +111,18 @@ typedef bool read_fn(struct exec_context *cx, const struct exec_operands *o, con
  * texel. */
 EXEC_INLINE void for_lanes(struct exec_context *cx, const struct exec_operands *o, read_fn *read) {
     const uint64_t *handle = o->src[0];
+    const struct exec_texture *t = NULL;
+    uint64_t found = 0; /* the handle of t */
     EXEC_FOR_ACTIVE(l, o->mask) {
         struct exec_value value;
-        const struct exec_texture *t = exec_texture_of(cx, handle[l], l);
-        if (!t)
-            return;
+        if (!t || handle[l] != found) {
+            t = exec_texture_of(cx, handle[l], l);
+            if (!t)
+                return;
+            found = handle[l];
+            cx->texel_bytes = exec_texel_bytes(t);
+        }
         cx->address[l] = 0;
-        cx->texel_bytes = exec_texel_bytes(t);
         if (!read(cx, o, t, l, &value))
             return;
         if (!cx->address[l])
