@@ -181,7 +181,29 @@ static void set_addresses(struct exec_context *cx, uint64_t address) {
     cx->span = (struct exec_span){address, address, (uint32_t)address, false};
 }
 
-/* Fills cx->address and cx->span. */
+static inline bool are_few(uint32_t mask) {
+    for (int i = 0; i < 6; i++)
+        mask &= mask - 1;
+    return !mask;
+}
+
+/* A few lanes are faster one by one than all together. */
+static void compute_few_addresses(struct exec_context *cx, const struct exec_operands *o, bool is_narrow) {
+    const uint32_t *narrow = o->src[0];
+    const uint64_t *wide = o->src[0];
+    uint64_t offset = (uint64_t)(int64_t)(int32_t)o->imm, low = UINT64_MAX, high = 0, bits = 0;
+    EXEC_FOR_ACTIVE(l, o->mask) {
+        uint64_t address = is_narrow ? narrow[l] + o->imm : wide[l] + offset;
+        cx->address[l] = address;
+        low = address < low ? address : low;
+        high = address > high ? address : high;
+        bits |= address;
+    }
+    cx->address[0] = cx->address[__builtin_ctz(o->mask)];
+    cx->span = (struct exec_span){low, high, (uint32_t)bits, false};
+}
+
+/* Fills cx->address, for lane 0 in any case, and cx->span. */
 static void compute_addresses(struct exec_context *cx, const struct exec_operands *o, struct exec_operand operand,
                               unsigned bytes) {
     const uint32_t *narrow = o->src[0];
@@ -189,6 +211,8 @@ static void compute_addresses(struct exec_context *cx, const struct exec_operand
     uint64_t offset = (uint64_t)(int64_t)(int32_t)o->imm;
     if (cx->row && exec_is_broadcast(operand, narrow))
         set_addresses(cx, operand.width == PTX_WIDTH_32 ? narrow[0] + o->imm : wide[0] + offset);
+    else if (are_few(o->mask))
+        compute_few_addresses(cx, o, operand.width == PTX_WIDTH_32);
     else if (operand.width == PTX_WIDTH_32)
         cx->lanes->span_32(narrow, o->imm, bytes, o->mask, cx->address, &cx->span);
     else
