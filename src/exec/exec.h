@@ -120,11 +120,13 @@ struct exec_insn {
     };
     struct exec_operand guard; /* predicate; offset 0 (never allocated) without a guard */
     uint8_t kind, n_dst, n_src, flags;
-    uint8_t opcode;      /* enum ptx_opcode: for classes, messages, timing */
-    uint8_t rounding;    /* enum exec_rounding */
-    uint8_t combination; /* of a reduction in memory: combine.h */
-    bool is_simple : 1;  /* a pure function with one destination and up to three sources, without a rounding mode */
-    bool is_short : 1;   /* an instruction with a context, one destination at most and up to three sources */
+    uint8_t opcode;          /* enum ptx_opcode: for classes, messages, timing */
+    uint8_t rounding;        /* enum exec_rounding */
+    uint8_t combination;     /* of a reduction in memory: combine.h */
+    bool is_simple : 1;      /* a pure function with one destination and up to three sources, without a rounding mode */
+    bool is_short : 1;       /* an instruction with a context, one destination at most and up to three sources */
+    bool is_texture : 1;     /* of textures or surfaces */
+    bool goes_to_memory : 1; /* leaves addresses, and is not cvta, isspacep, progress or a group of cp.async */
 };
 _Static_assert(sizeof(struct exec_insn) == 64, "one instruction, one cache line");
 
@@ -572,6 +574,12 @@ void exec_barrier_reset(struct exec_barrier *barrier);
 void exec_row_insn(struct exec_context *cx, struct exec_row *row, const struct exec_insn *insn, uint32_t mask);
 /* The same for the threads in these lanes of cx->threads. Not for WARP instructions. */
 void exec_scattered_insn(struct exec_context *cx, const struct exec_insn *insn, uint32_t mask);
+/* Executes the instructions from pc on, up to `end` or the first one that is not simple, for the lanes in `active`
+ * whose guards hold. Returns its pc. Adds the instructions that any lane executed to cx->time, and their lanes to
+ * *n_threads.
+ */
+uint32_t exec_row_straight(struct exec_context *cx, struct exec_row *row, uint32_t pc, uint32_t end, uint32_t active,
+                           uint64_t *n_threads);
 /* Returns whether the instruction is an access of a whole row beyond shared memory. Its threads must come together as
  * one group, because the memory system sees one access. For shared memory it is enough that the last of them executes
  * it. */
@@ -579,12 +587,6 @@ static inline bool exec_is_row_access(const struct exec_insn *insn) {
     bool is_shared = insn->opcode == PTX_OP_LDMATRIX || insn->opcode == PTX_OP_STMATRIX ||
                      (insn->opcode == PTX_OP_WMMA && insn->access.space == PTX_SPACE_SHARED);
     return insn->kind == EXEC_KIND_WARP_MEMORY && !is_shared;
-}
-/* Returns whether the instruction accesses memory: all instructions that leave addresses do, except cvta, isspacep,
- * progress and the groups of cp.async. */
-static inline bool exec_goes_to_memory(const struct exec_insn *insn) {
-    return exec_has_addresses(insn->kind) && insn->opcode != PTX_OP_CVTA && insn->opcode != PTX_OP_ISSPACEP &&
-           insn->opcode != PTX_OP_PROGRESS && insn->access.space != PTX_SPACE_REG;
 }
 /* Returns the space that a memory instruction has just accessed for the lanes in mask: that of the first lane for a
  * generic access, global for a texture. Sets *lanes to the lanes that accessed it, none for a cond_acc without a true

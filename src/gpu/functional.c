@@ -17,6 +17,7 @@
 #include "base/memory.h"
 #include "divergence/parts/barrier.h"
 #include "divergence/parts/control.h"
+#include "divergence/parts/threads.h"
 #include "exec/profile.h"
 #include "gpu/internal.h"
 #include "gpu/progress.h"
@@ -159,7 +160,7 @@ static void watch_for_spinning(struct warp *warp, struct divergence_stack *stack
 
 /* Parameters and constants have their own cache and do not count as memory, as in timed runs. */
 static void count_access(struct gpu_engine *engine, const struct resident *resident, const struct exec_insn *insn,
-                         uint32_t mask) {
+                         uint32_t mask, uint32_t n_lanes) {
     struct stats_counters *counters = engine->counters;
     const struct exec_context *cx = &engine->cx;
     uint32_t lanes;
@@ -170,7 +171,7 @@ static void count_access(struct gpu_engine *engine, const struct resident *resid
     if (space != PTX_SPACE_GLOBAL && space != PTX_SPACE_LOCAL)
         return;
     counters->long_instructions++;
-    counters->long_thread_instructions += (uint32_t)__builtin_popcount(lanes);
+    counters->long_thread_instructions += lanes == mask ? n_lanes : base_count_bits(lanes);
     if (engine->warmed && space == PTX_SPACE_GLOBAL)
         gpu_timed_touch(engine->gpu->timed, cx, insn, lanes, resident->warmed_sm, engine->warmed);
 }
@@ -192,7 +193,7 @@ static bool run_row(struct gpu_engine *engine, struct resident *resident, uint32
     struct exec_profile *profile = engine->grid->profile;
     uint64_t n_warp = 0, n_thread = 0;
     bool has_yielded = false;
-    uint32_t pc = 0, lowest_pc = EXEC_NO_PC, highest_pc = 0;
+    uint32_t pc = 0, lowest_pc = EXEC_NO_PC, highest_pc = 0, counted = ~0u, n_lanes = EXEC_LANES;
     uint64_t turn = warp->has_spun ? SPIN_TURN : engine->n_residents > 1 ? SHARED_TURN : ROW_TURN;
     while (n_warp < turn && stack->depth && !cx->fault.kind) {
         const struct divergence_entry *top = divergence_stack_top(stack);
@@ -205,25 +206,37 @@ static bool run_row(struct gpu_engine *engine, struct resident *resident, uint32
         pc = top->pc;
         lowest_pc = pc < lowest_pc ? pc : lowest_pc;
         uint32_t active = top->mask[0], reconvergence = top->reconvergence;
-        /* Straight-line instructions keep pc in a register; only control flow reads the stack. */
+        /* Straight-line instructions, and branches that all lanes take or none, keep pc in a register; only other
+         * control flow reads the stack. */
         for (;; pc++) {
+            if (pc != reconvergence && code[pc].is_simple && !profile) {
+                uint32_t first = pc;
+                pc = exec_row_straight(cx, row, pc, reconvergence, active, &n_thread);
+                n_warp += pc - first;
+            }
             if (pc == reconvergence) {
                 stack->depth--;
                 divergence_stack_pop_finished(stack);
                 break;
             }
             const struct exec_insn *insn = &code[pc];
-            uint32_t mask = active;
+            uint32_t mask = divergence_guard(row, insn, active);
             n_warp++;
-            if (insn->guard.offset) {
-                uint32_t predicate = *(const uint32_t *)(row->base[EXEC_BASE_REGISTERS] + insn->guard.offset);
-                mask &= insn->flags & EXEC_FLAG_GUARD_NEGATED ? ~predicate : predicate;
-            }
             if (profile)
                 profile_insn(profile, row, pc, mask);
-            n_thread += mask == ~0u ? EXEC_LANES : base_count_bits(mask);
+            if (mask != counted) {
+                counted = mask;
+                n_lanes = base_count_bits(mask);
+            }
+            n_thread += n_lanes;
             if (insn->kind > EXEC_KIND_WARP) {
                 highest_pc = pc > highest_pc ? pc : highest_pc;
+                if (insn->kind == EXEC_KIND_BRANCH && !profile && n_warp < turn && (mask == active || !mask)) {
+                    engine->counters->branches++;
+                    pc = (mask ? insn->target : pc + 1) - 1;
+                    lowest_pc = pc + 1 < lowest_pc && pc + 1 != reconvergence ? pc + 1 : lowest_pc;
+                    continue;
+                }
                 if (control(engine, resident, index, pc, mask)) {
                     has_yielded = true;
                     turn = n_warp;
@@ -235,8 +248,8 @@ static bool run_row(struct gpu_engine *engine, struct resident *resident, uint32
             cx->time++;
             exec_row_insn(cx, row, insn, mask);
             if (insn->kind != EXEC_KIND_LANES) {
-                if (exec_goes_to_memory(insn))
-                    count_access(engine, resident, insn, mask);
+                if (insn->goes_to_memory)
+                    count_access(engine, resident, insn, mask, n_lanes);
                 if (cx->fault.kind)
                     break;
                 if (cx->waits) { /* other rows get their turn when the row has looked at the result */

@@ -57,7 +57,7 @@ bool sm_cluster_is_seen(const struct sm *sm, const struct divergence_group *grou
         if (insn->opcode == PTX_OP_CP)
             return ptx_has(sm->program->exec->source[group->pc], PTX_MOD_BULK);
         return (insn->access.space == PTX_SPACE_SHARED || insn->access.space == PTX_SPACE_GENERIC) &&
-               exec_goes_to_memory(insn) && has_other_address(group, insn, 0, insn->access.space == PTX_SPACE_GENERIC);
+               insn->goes_to_memory && has_other_address(group, insn, 0, insn->access.space == PTX_SPACE_GENERIC);
     default:
         return false;
     }

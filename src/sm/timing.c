@@ -317,7 +317,7 @@ static void cost(const struct config_machine *machine, const struct exec_insn *i
     timing->is_pause = (insn->opcode == PTX_OP_NANOSLEEP && machine->lowering.sleep_cycles) ||
                        (insn->opcode == PTX_OP_SETMAXNREG && machine->lowering.registers_cycles);
     timing->copies = (uint8_t)role_of(insn, source);
-    if (exec_goes_to_memory(insn)) {
+    if (insn->goes_to_memory) {
         cost_of_access(machine, insn, source, lowered, timing);
         if (timing->copies == SM_COPIES_BULK && source->space == PTX_SPACE_GLOBAL) {
             timing->is_store = true;

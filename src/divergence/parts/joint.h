@@ -11,7 +11,7 @@ struct divergence_joint {
 
 static inline bool divergence_joint_is_memory(const struct divergence_setup *setup,
                                               const struct divergence_group *group) {
-    return exec_goes_to_memory(&setup->cx->grid->program->code[group->pc]);
+    return setup->cx->grid->program->code[group->pc].goes_to_memory;
 }
 
 /* Whether the group, which would use these lanes, can issue with the others. */

@@ -43,7 +43,7 @@ enum ptx_space exec_accessed_space(const struct exec_context *cx, const struct e
                                    uint32_t *lanes) {
     uint64_t offset;
     *lanes = insn->kind == EXEC_KIND_WARP_MEMORY ? cx->touched : mask;
-    if (ptx_opcode_family(insn->opcode) == PTX_FAMILY_TEXTURE)
+    if (insn->is_texture)
         return PTX_SPACE_GLOBAL;
     if (insn->access.space == PTX_SPACE_GENERIC && *lanes)
         return exec_generic_space(cx->address[__builtin_ctz(*lanes)], &offset);

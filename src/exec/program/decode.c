@@ -469,4 +469,8 @@ void exec_decode(struct exec_linker *linker, uint32_t function_number, const str
     out->is_simple =
         out->kind == EXEC_KIND_LANES && has_few_operands && out->n_dst == 1 && !(out->flags & EXEC_FLAG_ROUNDS);
     out->is_short = out->kind == EXEC_KIND_CONTEXT && has_few_operands;
+    out->is_texture = ptx_opcode_family(insn->opcode) == PTX_FAMILY_TEXTURE;
+    out->goes_to_memory = exec_has_addresses(out->kind) && insn->opcode != PTX_OP_CVTA &&
+                          insn->opcode != PTX_OP_ISSPACEP && insn->opcode != PTX_OP_PROGRESS &&
+                          out->access.space != PTX_SPACE_REG;
 }

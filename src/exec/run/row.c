@@ -1,4 +1,5 @@
 /* Runs one instruction on a row, in place. scattered.c and carried.c run the same functions on threads of any rows. */
+#include "base/bits.h"
 #include "exec/run/run.h"
 
 enum { SPIN_LOOP = 16 }; /* instructions in a loop that waits for the clock, at most */
@@ -54,21 +55,11 @@ static __attribute__((noinline)) void run_any(struct exec_context *cx, struct ex
     }
 }
 
-void exec_row_insn(struct exec_context *cx, struct exec_row *row, const struct exec_insn *insn, uint32_t mask) {
+static inline void run_simple(struct exec_context *cx, struct exec_row *row, const struct exec_insn *insn,
+                              uint32_t mask) {
     struct exec_operands o;
-    if (!insn->is_simple && !insn->is_short) {
-        run_any(cx, row, insn, mask);
-        return;
-    }
-    o.mask = mask;
     o.imm = insn->imm;
     place(row, insn, &o);
-    if (insn->is_short) {
-        cx->insn = insn;
-        cx->row = row;
-        insn->act(cx, &o);
-        return;
-    }
     if (mask == ~0u) {
         insn->lanes(&o);
         return;
@@ -77,4 +68,48 @@ void exec_row_insn(struct exec_context *cx, struct exec_row *row, const struct e
     o.dst[0] = cx->scratch[0];
     insn->lanes(&o);
     cx->lanes->blend[insn->operand[0].width](destination, cx->scratch[0], mask);
+}
+
+uint32_t exec_row_straight(struct exec_context *cx, struct exec_row *row, uint32_t pc, uint32_t end, uint32_t active,
+                           uint64_t *n_threads) {
+    const struct exec_insn *code = cx->grid->program->code;
+    uint64_t n = 0, n_executed = 0;
+    uint32_t counted = ~0u, n_lanes = EXEC_LANES;
+    for (; pc != end && code[pc].is_simple; pc++) {
+        uint32_t mask = active;
+        if (code[pc].guard.offset) {
+            uint32_t predicate = *(const uint32_t *)(row->base[EXEC_BASE_REGISTERS] + code[pc].guard.offset);
+            mask &= code[pc].flags & EXEC_FLAG_GUARD_NEGATED ? ~predicate : predicate;
+        }
+        if (mask != counted) {
+            counted = mask;
+            n_lanes = base_count_bits(mask);
+        }
+        n += n_lanes;
+        if (!mask)
+            continue;
+        n_executed++;
+        run_simple(cx, row, &code[pc], mask);
+    }
+    cx->time += n_executed;
+    *n_threads += n;
+    return pc;
+}
+
+void exec_row_insn(struct exec_context *cx, struct exec_row *row, const struct exec_insn *insn, uint32_t mask) {
+    if (insn->is_simple) {
+        run_simple(cx, row, insn, mask);
+        return;
+    }
+    if (!insn->is_short) {
+        run_any(cx, row, insn, mask);
+        return;
+    }
+    struct exec_operands o;
+    o.mask = mask;
+    o.imm = insn->imm;
+    place(row, insn, &o);
+    cx->insn = insn;
+    cx->row = row;
+    insn->act(cx, &o);
 }

@@ -135,6 +135,34 @@ static void run_by_rows(struct machine *m) {
         }
 }
 
+/* The same, with simple instructions in runs: as far as they go, or up to every third pc. */
+static void run_straight(struct machine *m) {
+    const struct exec_insn *code = m->program->code;
+    uint64_t time = 0, n_threads = 0, expected = 0;
+    for (uint32_t pc = 0, end; code[pc].kind <= EXEC_KIND_CONTEXT; pc = end) {
+        uint32_t limit = pc % 2 ? EXEC_NO_PC : pc - pc % 3 + 3;
+        for (end = pc; end != limit && code[end].is_simple;)
+            end++;
+        for (int r = 0; r < N_ROWS; r++)
+            assert_int_equal(exec_row_straight(&m->cx, &m->row[r], pc, limit, ~0u, &n_threads), end);
+        if (end == limit)
+            continue;
+        for (int r = 0; r < N_ROWS; r++)
+            if (guard_of(&m->row[r], &code[end]) && code[end].kind <= EXEC_KIND_CONTEXT)
+                exec_row_insn(&m->cx, &m->row[r], &code[end], guard_of(&m->row[r], &code[end]));
+        end += code[end].kind <= EXEC_KIND_CONTEXT;
+    }
+    /* The last values of the guards are those with which the instructions were executed. */
+    for (uint32_t pc = 0; code[pc].kind <= EXEC_KIND_CONTEXT; pc++)
+        for (int r = 0; r < N_ROWS && code[pc].is_simple; r++) {
+            uint32_t mask = guard_of(&m->row[r], &code[pc]);
+            expected += (uint64_t)__builtin_popcount(mask);
+            time += mask != 0;
+        }
+    assert_int_equal(n_threads, expected);
+    assert_int_equal(m->cx.time, time);
+}
+
 /* Thread t runs in lane (t * 5) % 32 of bundle t / 32 (so rows mix when the order is rotated by 11). The last bundle's
  * threads run as parts of their rows: if a bundle took other threads, some would run twice. A bundle runs as a whole,
  * or its odd lanes before the even ones: the contents of an empty lane, lane 0 above all, must not matter. */
@@ -239,6 +267,10 @@ static void scattered_threads_compute_what_rows_compute(void **state) {
         assert_memory_equal(rows.data, scattered.data, MEMORY_BYTES);
         machine_close(&scattered);
     }
+    machine_open(&scattered, program);
+    run_straight(&scattered);
+    assert_memory_equal(rows.data, scattered.data, MEMORY_BYTES);
+    machine_close(&scattered);
     machine_open(&scattered, program);
     run_carried(&scattered);
     assert_memory_equal(rows.data, scattered.data, MEMORY_BYTES);
