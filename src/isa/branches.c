@@ -228,3 +228,15 @@ void isa_mark_regions(struct isa_code *code) {
     }
     free(is_shared);
 }
+
+/* A branch to the end of a kernel becomes an exit under a guard. */
+void isa_mark_jumps(struct isa_code *code) {
+    bool is_entry = code->function->is_entry;
+    for (uint32_t i = 0; i < code->n; i++) {
+        const struct ptx_instruction *insn = isa_source(code, i);
+        bool is_branch = insn->opcode == PTX_OP_BRA && !code->insn[i].is_predicated && code->insn[i].parts;
+        code->insn[i].jumps = (is_branch && !(is_entry && is_end(code, insn->operand[0].target))) ||
+                              insn->opcode == PTX_OP_CALL || insn->opcode == PTX_OP_BRX ||
+                              (insn->opcode == PTX_OP_RET && !is_entry);
+    }
+}

@@ -91,6 +91,26 @@ static void a_long_divergent_branch_has_a_region(void **state) {
     FIXTURE_EXPECT(&f, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1); /* all threads go one way */
 }
 
+/* ptxas 13.0: a guard before the end of a kernel is @P EXIT, a predicate is no branch, a jump to the next instruction
+ * is nothing. The return of a kernel is EXIT, that of a function RET. */
+static void branches_that_stay_are_jumps(void **state) {
+    (void)state;
+    struct fixture f = convert("setp.gt.s32 %p1, %r1, 5;\n@%p1 bra END;\n@%p1 bra OVER;\nadd.s32 %r2, %r1, 1;\n"
+                               "OVER:\nbra NEXT;\nNEXT:\nadd.s32 %r1, %r1, 1;\nsetp.lt.s32 %p2, %r1, %r0;\n"
+                               "@%p2 bra NEXT;\nst.global.u32 [%rd0], %r2;\nEND:\n");
+    static const bool jumps[] = {false, false, false, false, false, false, false, true, false, false /* ret */};
+    isa_mark_jumps(&f.code);
+    assert_true(fixture_at(&f, 2)->is_predicated);
+    for (unsigned k = 0; k < sizeof jumps / sizeof *jumps; k++)
+        if (fixture_at(&f, k)->jumps != jumps[k])
+            fail_msg("instruction %u", k);
+    fixture_free(&f);
+    f = fixture_of(&isa_sm_90, ".version 7.8\n.target sm_90\n.address_size 64\n.func g() {\nret;\n}\n", "g");
+    isa_mark_jumps(&f.code);
+    assert_true(f.code.insn[0].jumps);
+    fixture_free(&f);
+}
+
 /* A load from global memory and `n` instructions: ptxas predicates 20 in all. */
 static bool is_predicated_with(unsigned n) {
     static char body[2048];
@@ -117,6 +137,7 @@ int main(void) {
         cmocka_unit_test(a_path_with_a_short_branch_becomes_predicates),
         cmocka_unit_test(conditions_that_decide_together_become_one_predicate),
         cmocka_unit_test(a_long_divergent_branch_has_a_region),
+        cmocka_unit_test(branches_that_stay_are_jumps),
         cmocka_unit_test(a_path_that_loads_may_be_longer),
     };
     return cmocka_run_group_tests_name("isa/branches", tests, NULL, NULL);

@@ -202,6 +202,7 @@ void isa_convert_branches(struct isa_code *code); /* branches.c: short branches 
 void isa_amortize_loops(struct isa_code *code);   /* loops.c: counters that are paid for once in several iterations */
 void isa_place_bases(struct isa_code *code);      /* bases.c: where parameters, addresses and reciprocals are brought */
 void isa_mark_regions(struct isa_code *code);     /* branches.c: instructions around divergent branches */
+void isa_mark_jumps(struct isa_code *code);       /* branches.c: isa_insn.jumps */
 void isa_add_prologue(struct isa_code *code);     /* frame.c */
 void isa_add_frame(struct isa_code *code);        /* frame.c: registers that are kept across calls */
 void isa_choose_units(struct isa_code *code);     /* units.c */

@@ -31,6 +31,7 @@ static struct isa_code compile(const struct isa_target *target, const struct ptx
     isa_amortize_loops(&code);
     isa_place_bases(&code);
     isa_mark_regions(&code);
+    isa_mark_jumps(&code);
     isa_add_prologue(&code);
     isa_add_frame(&code);
     return code;

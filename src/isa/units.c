@@ -102,6 +102,23 @@ static void choose_unit(const struct isa_target *target, const struct ptx_instru
     choose_for_contents(source, insn);
 }
 
+/* Returns how many machine instructions of the special-function unit the instruction becomes: conversions, counts of
+ * bits, roots and reciprocals are one for each word, a division of integers converts, inverts and converts back, and a
+ * rounded one of floating-point numbers checks its operands there. A division whose divisor's reciprocal is known, or
+ * by a constant, needs none (Nsight Compute: smsp__thread_inst_executed_pipe_xu_pred_on). */
+static unsigned n_special(const struct ptx_instruction *source, const struct isa_insn *insn) {
+    enum { FULL_DIVISION = 17 * ISA_PARTS };
+    bool is_division = source->opcode == PTX_OP_DIV || source->opcode == PTX_OP_REM;
+    if (insn->unit != ISA_UNIT_SFU || !insn->parts)
+        return 0;
+    if (is_division && !isa_is_float(source))
+        return insn->parts >= FULL_DIVISION ? 3 : 0;
+    if (is_division && is_sequence(source))
+        return isa_type(source) == PTX_F32 && !ptx_has(source, PTX_MOD_APPROX) && !ptx_has(source, PTX_MOD_FULL) ? 2
+                                                                                                                 : 1;
+    return isa_counts_bits(source) && ptx_type_bits(isa_type(source)) == 64 ? 2 : 1;
+}
+
 /* ---- Atomics ----------------------------------------------------------------------------------------------------- */
 
 static bool is_atomic(const struct ptx_instruction *insn) {
@@ -174,7 +191,9 @@ static void describe(const struct isa_code *code, const struct ptx_instruction *
 void isa_choose_units(struct isa_code *code) {
     for (uint32_t i = 0; i < code->n; i++) {
         choose_unit(code->target, isa_source(code, i), &code->insn[i]);
-        if (code->target->compiler)
-            describe(code, isa_source(code, i), &code->insn[i]);
+        if (!code->target->compiler)
+            continue;
+        describe(code, isa_source(code, i), &code->insn[i]);
+        code->insn[i].n_special = n_special(isa_source(code, i), &code->insn[i]) & 3;
     }
 }

@@ -120,6 +120,31 @@ static void fences_for_the_device_are_marked(void **state) {
     fixture_free(&f);
 }
 
+/* As many as Nsight Compute counts (bench/hardware/counters.cu): ptxas 13.0 makes I2F, MUFU and F2I of a division of
+ * integers, MUFU and FCHK of one of floating-point numbers. */
+static void machine_instructions_of_the_special_function_unit_are_counted(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        unsigned n;
+    } rows[] = {{"sin.approx.f32 %f1, %f2;", 1},  {"sqrt.rn.f32 %f1, %f2;", 1},
+                {"div.rn.f32 %f1, %f2, %f3;", 2}, {"div.approx.f32 %f1, %f2, %f3;", 1},
+                {"div.u32 %r2, %r1, %r3;", 3},    {"rem.s32 %r2, %r1, %r3;", 3},
+                {"div.u32 %r2, %r1, 10;", 0},     {"div.rn.f64 %d1, %d2, %d3;", 1},
+                {"popc.b32 %r2, %r1;", 1},        {"popc.b64 %r2, %rd1;", 2},
+                {"clz.b32 %r2, %r1;", 1},         {"brev.b32 %r2, %r1;", 1},
+                {"cvt.rzi.s32.f32 %r2, %f1;", 1}, {"cvt.rn.f32.s32 %f1, %r1;", 0},
+                {"cvt.f64.f32 %d1, %f1;", 1},     {"cvt.rn.f64.s32 %d1, %r1;", 1},
+                {"cvt.rmi.f32.f32 %f1, %f2;", 1}, {"fma.rn.f32 %f1, %f2, %f3, %f1;", 0},
+                {"add.f64 %d1, %d2, %d3;", 0},    {"shfl.sync.idx.b32 %r2, %r1, 0, 31, -1;", 0}};
+    for (unsigned k = 0; k < sizeof rows / sizeof *rows; k++) {
+        struct fixture f = choose(rows[k].text);
+        if (fixture_at(&f, 0)->n_special != rows[k].n)
+            fail_msg("%s: %u, expected %u", rows[k].text, fixture_at(&f, 0)->n_special, rows[k].n);
+        fixture_free(&f);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rounded_roots_and_divisions_have_a_slow_path),
@@ -130,6 +155,7 @@ int main(void) {
         cmocka_unit_test(some_instructions_take_another_way),
         cmocka_unit_test(atomics_differ),
         cmocka_unit_test(fences_for_the_device_are_marked),
+        cmocka_unit_test(machine_instructions_of_the_special_function_unit_are_counted),
     };
     return cmocka_run_group_tests_name("isa/units", tests, NULL, NULL);
 }

@@ -57,6 +57,7 @@ static inline void issue_machine_instructions(struct sm *sm, uint32_t scheduler,
     sm->turn.is_over = n > 0;
     sm->counters.machine_instructions += n;
     sm->counters.machine_thread_instructions += (uint64_t)n * sm_lanes_in(slot->group->mask);
+    sm->counters.machine_branches += timing->jumps;
     if (n == 0 || timing->is_predicated)
         slot->fetch_ready = cycle + 1;
     if (timing->is_device_fence) {
@@ -283,6 +284,11 @@ static void leave_barrier(struct sm *sm, const struct divergence_group *group, u
     sm->barrier_end = 0;
 }
 
+static inline void count_divergence(struct sm *sm, uint32_t pc) {
+    sm_hot_at(sm, pc)->diverged++;
+    sm->counters.machine_divergent_branches += sm->program->timing[pc].jumps;
+}
+
 static void call_control(struct sm *sm, struct divergence_group *group, const struct divergence_bundle *bundle,
                          uint64_t cycle) {
     enum exec_kind kind = (enum exec_kind)sm->program->exec->code[bundle->pc].kind;
@@ -298,7 +304,7 @@ static void call_control(struct sm *sm, struct divergence_group *group, const st
     if (waits)
         leave_barrier(sm, group, pc);
     if (sm->divergence_counters.divergent_branches != n_divergent)
-        sm_hot_at(sm, pc)->diverged++;
+        count_divergence(sm, pc);
     if (sm_has_fault(sm))
         set_fault(sm, bundle);
     else if (sm->program->timing[pc].is_pause && group->slot >= 0)
@@ -316,7 +322,7 @@ static inline void call_branch(struct sm *sm, struct divergence_group *group, co
     sm->barrier_end = 0;
     sm->divergence->control(sm->model, group, bundle->pc, bundle->mask, cycle);
     if (sm->divergence_counters.divergent_branches != n_divergent)
-        sm_hot_at(sm, bundle->pc)->diverged++;
+        count_divergence(sm, bundle->pc);
     if (sm_has_fault(sm))
         set_fault(sm, bundle);
 }

@@ -293,6 +293,30 @@ static void threads_of_a_path_are_active(void **state) {
                      32 * half.machine_instructions - 16 * (all.machine_instructions - none.machine_instructions));
 }
 
+/* On the machine with its own instructions the branch of IF_BELOW stays one, and that before the end is a guard of
+ * EXIT. The warp's lanes have 28 roots and 32 conversions. */
+static void branches_and_special_functions_of_the_machine_are_counted(void **state) {
+    (void)state;
+    static const char *const machine[] = {"lowering.target=sm_90", NULL};
+    struct stats_counters half = fixture_run(machine, IF_BELOW("16"), 1, 32);
+    assert_int_equal(half.machine_branches, 1);
+    assert_int_equal(half.machine_divergent_branches, 1);
+    assert_int_equal(half.sfu_thread_instructions, 0);
+    struct stats_counters all = fixture_run(machine, IF_BELOW("32"), 1, 32);
+    assert_int_equal(all.machine_branches, 1);
+    assert_int_equal(all.machine_divergent_branches, 0);
+    struct stats_counters roots =
+        fixture_run(machine,
+                    "mov.u32 %r1, %laneid;\nsetp.ge.u32 %p1, %r1, 28;\ncvt.rzi.s32.f32 %r2, %f1;\n@%p1 bra END;\n"
+                    "sqrt.approx.f32 %f1, %f1;\nmul.hi.u32 %r2, %r2, %r1;\n" FOUR FOUR FOUR "END:\nret;",
+                    1, 32);
+    assert_int_equal(roots.branches, 1);
+    assert_int_equal(roots.divergent_branches, 1);
+    assert_int_equal(roots.machine_branches, 0);
+    assert_int_equal(roots.machine_divergent_branches, 0);
+    assert_int_equal(roots.sfu_thread_instructions, 28 + 32);
+}
+
 /* The divisions by 1 of lanes 0 to 15, whose dividend is zero, call a function. */
 static void threads_that_divide_zero_call_a_function(void **state) {
     (void)state;
@@ -419,6 +443,7 @@ int main(void) {
         cmocka_unit_test(divergent_paths_run_one_after_the_other),
         cmocka_unit_test(fences_and_releases_wait_for_earlier_accesses),
         cmocka_unit_test(threads_of_a_path_are_active),
+        cmocka_unit_test(branches_and_special_functions_of_the_machine_are_counted),
         cmocka_unit_test(threads_that_divide_zero_call_a_function),
         cmocka_unit_test(threads_with_rare_numbers_call_functions),
         cmocka_unit_test(threads_that_retry_an_atomic_become_fewer),

@@ -148,6 +148,7 @@ void sm_add_work(struct sm *sm) {
         const struct sm_timing *timing = &sm->program->timing[pc];
         sm->counters.value[timing->work] += sm->lanes_at[pc];
         sm->counters.fp64_thread_instructions += timing->unit == SM_UNIT_FP64 ? sm->lanes_at[pc] : 0;
+        sm->counters.sfu_thread_instructions += timing->n_special * sm->lanes_at[pc];
         if (timing->unit == SM_UNIT_MATRIX && sm->lanes_at[pc])
             sm->counters.matrix_products += products_at(sm, pc);
         sm->counters.register_accesses += sm->lanes_at[pc] * timing->n_registers;

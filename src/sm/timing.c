@@ -305,6 +305,8 @@ static void cost(const struct config_machine *machine, const struct exec_insn *i
                  const struct ptx_instruction *source, const struct isa_insn *lowered, struct sm_timing *timing) {
     timing->parts = lowered->parts;
     timing->is_predicated = lowered->is_predicated;
+    timing->jumps = lowered->jumps;
+    timing->n_special = lowered->n_special & 3;
     timing->is_control = insn->kind > EXEC_KIND_WARP && insn->kind != EXEC_KIND_NOTHING;
     timing->is_branch = insn->kind == EXEC_KIND_BRANCH || insn->kind == EXEC_KIND_BRANCH_INDEXED;
     timing->is_jump = !insn->guard.offset && (insn->kind == EXEC_KIND_BRANCH || insn->kind == EXEC_KIND_CALL);

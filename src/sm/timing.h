@@ -61,6 +61,8 @@ struct sm_timing {
     bool is_control, is_load, is_store, is_atomic;
     bool is_direct; /* a pure function with one result, or a plain load or store: issue_directly() */
     bool is_barrier : 1, is_fence : 1;
+    bool jumps : 1;        /* a branch, call or return of the machine code */
+    uint8_t n_special : 2; /* the machine instructions of the special-function unit */
     uint8_t : 0;
     bool holds_row : 1;        /* a load whose DRAM row should stay open: MEM_READ_HOLD */
     bool passes_l1 : 1;        /* a load that bypasses the L1: MEM_READ_PAST */
