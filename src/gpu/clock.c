@@ -351,72 +351,18 @@ static bool run_round(struct gpu_round *round) {
     return is_good;
 }
 
-/* Returns the number of host threads for this launch. Tests, profiles, checks and observers share data among SMs. */
-static uint32_t threads_for(struct gpu_run *run) {
-    struct gpu_timed *timed = run->timed;
-    const struct gpu_config *config = &run->gpu->config;
-    if (timed->quantum == 1 || config->n_threads < 2 || config->check_every || run->grid->profile || run->grid->check ||
-        run->is_observed)
-        return 1;
-    uint32_t n_pieces = timed->machine.sm.count + mem_partitions(timed->mem);
-    uint32_t n_threads = config->n_threads < n_pieces ? config->n_threads : n_pieces;
-    if (config->picks_threads && !timed->pace.n_levels)
-        gpu_pace_init(&timed->pace, n_threads);
-    return config->picks_threads ? gpu_pace_threads(&timed->pace) : n_threads;
-}
-
-/* Returns the pool with this number of threads; for one there is none. Threads of a pool that is not used sleep. */
-static struct gpu_workers *workers_for(struct gpu_timed *timed, uint32_t n_threads) {
-    uint32_t i = 0;
-    if (n_threads == 1)
-        return NULL;
-    while (timed->pool[i] && gpu_workers_threads(timed->pool[i]) != n_threads)
-        i++;
-    if (!timed->pool[i])
-        timed->pool[i] = gpu_workers_new(n_threads);
-    return timed->pool[i];
-}
-
-/* Divides the parts among the host threads. A thread has as many pieces as the workers give it. The heaviest parts come
- * first, each to the thread with the least work that has a piece left, of these to the one with the fewest left. */
-static void assign_parts(struct gpu_round *round) {
-    enum { SM_WEIGHT = 5, PARTITION_WEIGHT = 3 }; /* the mean of eight programs on gtx480 */
-    const struct gpu_workers *workers = round->run->timed->workers;
-    uint32_t n_parts = round->n_partitions + round->n_sms, n = round->n_threads;
-    uint32_t *n_left = base_allocate(n, sizeof *n_left), *weight = base_allocate(n, sizeof *weight);
-    for (uint32_t piece = 0; piece < n_parts; piece++)
-        n_left[gpu_workers_owner(workers, piece)]++;
-    for (uint32_t k = 0; k < n_parts; k++) {
-        bool is_sm = k < round->n_sms;
-        uint32_t part = is_sm ? round->n_partitions + k : k - round->n_sms, best = UINT32_MAX;
-        for (uint32_t t = n; t-- > 0;)
-            if (n_left[t] && (best == UINT32_MAX || weight[t] < weight[best] ||
-                              (weight[t] == weight[best] && n_left[t] < n_left[best])))
-                best = t;
-        weight[best] += is_sm ? SM_WEIGHT : PARTITION_WEIGHT;
-        n_left[best]--;
-        round->home[part] = best;
-    }
-    for (uint32_t piece = 0, part; piece < n_parts; piece++) { /* a thread's pieces, in the order of its parts */
-        uint32_t owner = gpu_workers_owner(workers, piece);
-        for (part = piece < n ? 0 : round->part_of[piece - n] + 1; round->home[part] != owner; part++)
-            ;
-        round->part_of[piece] = part;
-    }
-    free(n_left);
-    free(weight);
-}
-
 static void start_rounds(struct gpu_round *round, struct gpu_run *run) {
     struct gpu_timed *timed = run->timed;
-    uint32_t n_sms = timed->machine.sm.count, n_partitions = mem_partitions(timed->mem), n_threads = threads_for(run);
-    timed->workers = workers_for(timed, n_threads);
+    uint32_t n_sms = timed->machine.sm.count, n_partitions = mem_partitions(timed->mem);
+    uint32_t n_threads = gpu_choose_threads(run);
     *round = (struct gpu_round){
         .run = run,
         .n_sms = n_sms,
         .n_partitions = n_partitions,
         .n_words = ((n_sms > n_partitions ? n_sms : n_partitions) + 63) / 64,
         .n_threads = n_threads,
+        .part_of = timed->homes.part_of,
+        .home = timed->homes.home,
         .is_in_turn = timed->quantum == 1,
         .prefetches = sm_needs_prefetch(timed->sm[0]),
     };
@@ -436,11 +382,8 @@ static void start_rounds(struct gpu_round *round, struct gpu_run *run) {
         timed->unit[i].stores->sm = i;
         sm_keep_stores(timed->sm[i], round->is_in_turn ? NULL : timed->unit[i].stores);
     }
-    round->part_of = base_allocate(n_sms + n_partitions, sizeof *round->part_of);
-    round->home = base_allocate(n_sms + n_partitions, sizeof *round->home);
     find_next(round);
     if (gpu_has_mail(round)) {
-        assign_parts(round);
         gpu_workers_use_reports(timed->workers, round->notes, round->note_bytes);
         mem_use_mail(timed->mem, n_threads, &round->now->mail_round);
     }
@@ -456,8 +399,6 @@ static void end_rounds(struct gpu_round *round) {
     free(round->notes);
     free(round->now);
     free(round->going);
-    free(round->part_of);
-    free(round->home);
 }
 
 static double seconds_now(void) {

@@ -124,6 +124,36 @@ void gpu_check_blocks(const struct gpu_run *run) {
                              "choose_block() leaves blocks that no SM takes, and all others have ended");
 }
 
+/* The blocks that start first: block i on SM i % n_sms. */
+struct filling {
+    uint64_t n_blocks, first;
+    uint64_t *start; /* per block: the earliest cycle of its start */
+};
+
+static void fill_sm(struct gpu_timed *timed, uint32_t i, const void *user) {
+    const struct filling *filling = user;
+    for (uint64_t block = filling->first + i; block < filling->first + filling->n_blocks;
+         block += timed->machine.sm.count) {
+        sm_start_block_at(timed->sm[i], (uint32_t)block, filling->start[block - filling->first], timed->cycle);
+        timed->unit[i].clock.wake = timed->cycle + 1;
+    }
+}
+
+/* Starts as many blocks as the SMs hold, those of each SM on its own host thread: their registers are written for the
+ * first time, and then belong to the caches that need them. */
+static void fill_at_homes(struct gpu_run *run) {
+    struct gpu_timed *timed = run->timed;
+    uint64_t n_left = run->n_blocks - run->next_block;
+    uint64_t n_places = (uint64_t)timed->machine.sm.count * sm_most_blocks(timed->sm[0]);
+    struct filling filling = {.n_blocks = n_left < n_places ? n_left : n_places, .first = run->next_block};
+    filling.start = base_allocate(filling.n_blocks, sizeof *filling.start);
+    for (uint64_t i = 0; i < filling.n_blocks; i++)
+        filling.start[i] = gpu_start_of_block(&timed->machine.launch, &run->next_start, run->first_cycle, timed->cycle);
+    gpu_for_each_sm(timed, fill_sm, &filling);
+    run->next_block += filling.n_blocks;
+    free(filling.start);
+}
+
 void gpu_fill(struct gpu_run *run) {
     struct gpu_timed *timed = run->timed;
     if (timed->divergence->chip) {
@@ -133,6 +163,10 @@ void gpu_fill(struct gpu_run *run) {
     }
     if (exec_shape_cluster(&run->grid->shape) > 1) {
         fill_clusters(run);
+        return;
+    }
+    if (!run->started && gpu_choose_threads(run) > 1 && sm_numbers_later(timed->sm[0])) {
+        fill_at_homes(run);
         return;
     }
     bool has_started = true;

@@ -52,6 +52,14 @@ struct gpu_unit {
     struct exec_stores *stores; /* that other SMs do not see yet */
 };
 
+/* The host threads that usually run the parts of the machine: the partitions, then the SMs. Their processors' caches
+ * hold the parts' state. */
+struct gpu_homes {
+    uint32_t n_threads; /* for which this is; 0: none yet */
+    uint32_t *home;     /* per part: its thread */
+    uint32_t *part_of;  /* per piece of the workers */
+};
+
 struct gpu_timed {
     struct config_machine machine;
     const struct sched_ops *scheduler;
@@ -66,6 +74,7 @@ struct gpu_timed {
     uint32_t quantum;                          /* cycles of a round; 1: every tick needs its turn */
     struct gpu_workers *workers;               /* of the pools; NULL: one thread, or not needed yet */
     struct gpu_workers *pool[GPU_PACE_LEVELS]; /* by number of threads */
+    struct gpu_homes homes;                    /* for `workers` */
     struct gpu_pace pace;                      /* if it chooses the number */
     struct exec_claims *claims;                /* of SMs that run on several threads */
     bool checks;
@@ -149,6 +158,13 @@ bool gpu_change_parts(struct gpu_run *run, uint64_t cycle);
 void gpu_sample_parts(struct gpu_run *run, uint64_t cycle);
 /* Shows the SMs the state of DRAM, as it is at the start of a quantum. */
 void gpu_sample_dram(struct gpu_timed *timed, uint64_t cycle);
+
+/* homes.c */
+/* Chooses the number of host threads, and the homes of the parts. */
+uint32_t gpu_choose_threads(struct gpu_run *run);
+/* Calls work() for each SM, on the thread that usually runs it, with those that were chosen last. */
+typedef void gpu_sm_work_fn(struct gpu_timed *timed, uint32_t sm, const void *user);
+void gpu_for_each_sm(struct gpu_timed *timed, gpu_sm_work_fn *work, const void *user);
 
 /* clock.c: runs the SMs and the memory in rounds until all blocks have ended. Returns false if the launch did not end
  * by itself. */

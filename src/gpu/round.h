@@ -48,10 +48,9 @@ struct gpu_round {
     uint64_t *sms, *partitions;            /* now->receivers */
     uint32_t n_partitions, n_sms, n_words; /* n_words: of a set */
     uint32_t note_bytes, n_threads;
-    uint32_t *part_of; /* per piece of the workers */
-    uint32_t *home;    /* per part: the host thread that usually runs it, whose processor's caches hold its state */
-    bool is_in_turn;   /* every tick needs its turn */
-    bool prefetches;   /* sm_needs_prefetch() of the SMs */
+    const uint32_t *part_of, *home; /* struct gpu_homes */
+    bool is_in_turn;                /* every tick needs its turn */
+    bool prefetches;                /* sm_needs_prefetch() of the SMs */
     /* Only the caller's thread uses these. */
     _Alignas(BASE_PAIR_BYTES) uint64_t next; /* the next cycle in which something happens */
     uint64_t store_cycle;                    /* stores before this cycle are in memory */

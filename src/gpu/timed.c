@@ -99,6 +99,9 @@ static void build(struct gpu_timed *timed) {
         timed->unit[setup.index].answer = mem_sm_clock(timed->mem, setup.index);
     }
     timed->quantum = quantum_of(timed);
+    uint32_t n_parts = machine->sm.count + mem_partitions(timed->mem);
+    timed->homes = (struct gpu_homes){.home = base_allocate(n_parts, sizeof *timed->homes.home),
+                                      .part_of = base_allocate(n_parts, sizeof *timed->homes.part_of)};
     for (uint32_t i = 0; i < machine->sm.count; i++)
         timed->unit[i].stores = base_allocate(1, sizeof *timed->unit[i].stores);
 }
@@ -132,6 +135,8 @@ static void tear_down(struct gpu_timed *timed) {
     mem_free(timed->mem);
     free(timed->sm);
     free(timed->unit);
+    free(timed->homes.home);
+    free(timed->homes.part_of);
 }
 
 /* Makes new SMs and a new memory system, because after a launch that did not end, groups and accesses are left over.
@@ -325,12 +330,22 @@ struct before {
     uint64_t active_lanes[EXEC_LANES + 1];
 };
 
+struct beginning {
+    const struct exec_grid *grid;
+    const struct sm_program *program;
+};
+
+static void begin_grid(struct gpu_timed *timed, uint32_t sm, const void *user) {
+    const struct beginning *beginning = user;
+    sm_begin_grid(timed->sm[sm], beginning->grid, beginning->program);
+}
+
 /* Prepares the SMs. */
 static void prepare(struct gpu_run *run, const struct sm_program *program, const char *kernel) {
     struct gpu_timed *timed = run->timed;
     gpu_show_remark(timed, run->grid, kernel);
-    for (uint32_t i = 0; i < timed->machine.sm.count; i++)
-        sm_begin_grid(timed->sm[i], run->grid, program);
+    gpu_choose_threads(run);
+    gpu_for_each_sm(timed, begin_grid, &(struct beginning){run->grid, program});
     split_l1(timed, run->grid);
 }
 
@@ -383,13 +398,18 @@ void gpu_catch_up(struct gpu_timed *timed) {
         sm_catch_up(timed->sm[i], timed->cycle);
 }
 
+static void end_grid_on(struct gpu_timed *timed, uint32_t sm, const void *user) {
+    (void)user;
+    sm_end_grid(timed->sm[sm]);
+}
+
 static void end_grid(struct gpu_timed *timed) {
     gpu_catch_up(timed);
     for (uint32_t i = 0; i < timed->machine.sm.count; i++) {
         sm_observe_end(timed->sm[i], timed->cycle);
-        sm_end_grid(timed->sm[i]);
         timed->unit[i].clock.wake = SM_NEVER;
     }
+    gpu_for_each_sm(timed, end_grid_on, NULL);
 }
 
 static void end(struct gpu_run *run, const struct before *before, struct gpu_launch_record *record, bool is_done) {
