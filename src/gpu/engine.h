@@ -119,7 +119,9 @@ struct gpu_run {
     bool is_watched;             /* SMs are checked or observed after each tick */
     bool is_observed;
     enum gpu_replacing replacing; /* in this round */
-    bool is_quiet; /* when last looked at, nothing had changed for limits.watchdog cycles: it may be a livelock */
+    bool serves_groups; /* in this round: SMs whose blocks end may be served together; nothing else depends on turns */
+    bool numbers_later; /* in this round: a new block executes nothing, so it may get its number later */
+    bool is_quiet;      /* when last looked at, nothing had changed for limits.watchdog cycles: it may be a livelock */
     struct gpu_together *together; /* NULL: one launch */
     struct gpu_window *window;     /* NULL: the whole launch */
     _Alignas(BASE_PAIR_BYTES)

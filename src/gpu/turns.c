@@ -14,7 +14,10 @@
  *
  * Turns are taken by the thread that usually runs the SM. Where an SM receives blocks depends on no other SM, except
  * for the order of the blocks. So SMs that have received theirs run on together, in waves: each wave ends with the
- * cycle in which the next SM stopped, because one of them may stop before it and come first. */
+ * cycle in which the next SM stopped, because one of them may stop before it and come first. If the new blocks execute
+ * nothing in the round, SMs are served in groups instead: the first that have stopped, as long as the blocks that are
+ * left suffice for every block that may end on them. If none is left, all are one group. */
+#include <assert.h>
 #include <string.h>
 
 #include "gpu/dispatcher.h"
@@ -79,14 +82,16 @@ void gpu_choose_replacing(struct gpu_run *run) {
     bool is_simple = timed->quantum > 1 && !run->together && !run->window && !run->started && !run->is_watched &&
                      !run->grid->check && exec_shape_cluster(&run->grid->shape) == 1;
     run->replacing = GPU_REPLACES_IN_TURN;
-    if (!is_simple || timed->divergence->chip)
+    run->serves_groups = is_simple && !timed->divergence->chip;
+    run->numbers_later = false;
+    if (!run->serves_groups)
         return;
     if (!n_left) {
         run->replacing = GPU_REPLACES_NONE;
         return;
     }
-    if (launch->turn_cycles >= timed->quantum && n_left >= n_sms * sm_most_blocks(timed->sm[0]) &&
-        sm_numbers_later(timed->sm[0]))
+    run->numbers_later = launch->turn_cycles >= timed->quantum && sm_numbers_later(timed->sm[0]);
+    if (run->numbers_later && n_left >= n_sms * sm_most_blocks(timed->sm[0]))
         run->replacing = GPU_REPLACES_LATER;
 }
 
@@ -237,11 +242,20 @@ static void run_idle(struct gpu_round *round) {
  * processors. */
 struct wave {
     struct gpu_round *round;
-    uint64_t *going; /* the SMs that continue, with the one whose turn it is */
-    uint64_t end;    /* they run up to the cycle before */
-    uint32_t sm;     /* whose turn it is; UINT32_MAX: none */
+    uint64_t *going;       /* the SMs that continue, with those whose turn it is */
+    const uint64_t *group; /* SMs of these that are served together; NULL: none */
+    uint64_t end;          /* they run up to the cycle before */
+    uint32_t sm;           /* whose turn it is; UINT32_MAX: none */
     bool has_no_fault;
 };
+
+/* Serves an SM of a group: its blocks are replaced as if it had not stopped. */
+static void serve(struct gpu_run *run, struct gpu_unit *unit) {
+    unit->stop = GPU_STOP_NONE;
+    bool has_replaced = gpu_replaces(run, unit, unit->stop_cycle);
+    assert(has_replaced);
+    (void)has_replaced;
+}
 
 static void run_wave_piece(void *user, uint32_t piece, uint32_t thread) {
     struct wave *wave = user;
@@ -259,6 +273,8 @@ static void run_wave_piece(void *user, uint32_t piece, uint32_t thread) {
             wave->has_no_fault = false;
             return;
         }
+        if (wave->group && gpu_set_has(wave->group, i))
+            serve(round->run, unit);
         bool has_blocks = sm_count_blocks(unit->sm);
         if (has_blocks)
             gpu_run_sm(round->run, i, wave->end);
@@ -281,8 +297,8 @@ static bool is_at_home(const struct gpu_round *round, const uint64_t *set) {
 }
 
 /* Runs a wave. Afterwards `going` has the SMs that have not reached the end of the quantum and have not stopped. */
-static bool run_wave(struct gpu_round *round, uint64_t *going, uint32_t sm, uint64_t end) {
-    struct wave wave = {round, going, end, sm, true};
+static bool run_wave(struct gpu_round *round, uint64_t *going, const uint64_t *group, uint32_t sm, uint64_t end) {
+    struct wave wave = {round, going, group, end, sm, true};
     if (sm != UINT32_MAX) {
         number_blocks(round, round->run->timed->unit[sm].stop_cycle, sm);
         gpu_set_put(going, sm);
@@ -315,17 +331,96 @@ static uint64_t end_of_wave(const struct gpu_round *round, uint32_t next) {
     return run->timed->unit[next].stop_cycle + 1;
 }
 
+/* Returns how many blocks are left for SMs that have not been served in this round. */
+static uint64_t count_left(const struct gpu_round *round) {
+    const struct gpu_run *run = round->run;
+    uint64_t n_left = run->n_blocks - run->next_block;
+    GPU_FOR_MEMBERS(i, round, gpu_all_of(round, GPU_HAS_LEFT))
+    n_left -= run->timed->unit[i].n_replaced - run->timed->unit[i].n_numbered;
+    return n_left;
+}
+
+/* Returns how many blocks the SM may still take in this round: a block that has started in it does not end in it. */
+static uint32_t most_taken(const struct gpu_unit *unit) { return sm_most_blocks(unit->sm) - unit->n_replaced; }
+
+/* Returns whether the SM has stopped for blocks, and can replace them before they have their numbers. */
+static bool can_be_served(const struct gpu_unit *unit, uint64_t n_left) {
+    uint32_t n_free = sm_most_blocks(unit->sm) - sm_count_blocks(unit->sm);
+    return unit->stop == GPU_STOP_BLOCKS && !unit->has_room &&
+           (!n_left || unit->n_replaced + n_free <= GPU_MOST_REPLACED);
+}
+
+/* Counts the blocks of SMs that have none any more, if none is left: they do not go on. */
+static void end_empty(struct gpu_round *round) {
+    uint64_t *stopped = gpu_all_of(round, GPU_HAS_STOPPED);
+    GPU_FOR_MEMBERS(i, round, stopped) {
+        const struct gpu_unit *unit = &round->run->timed->unit[i];
+        if (unit->stop != GPU_STOP_BLOCKS || unit->stop_cycle >= round->now->end || sm_count_blocks(unit->sm))
+            continue;
+        take_turn(round, i);
+        gpu_set_remove(stopped, i);
+        gpu_note_put(round, gpu_note_of(round, 0), GPU_IS_IDLE, i);
+    }
+}
+
+/* Chooses the SMs that are served together, with those that are already going: the first that have stopped, as long as
+ * every block that may end on one of them can be replaced. They run up to the cycle before `end`, in which the next SM
+ * has stopped. So none takes a block that is due to an SM outside the group. Returns false if no group can be formed.
+ */
+static bool choose_group(struct gpu_round *round, uint64_t *end) {
+    const struct gpu_run *run = round->run;
+    const struct gpu_unit *unit = run->timed->unit;
+    uint64_t *stopped = gpu_all_of(round, GPU_HAS_STOPPED);
+    if (!run->serves_groups || gpu_note_of(round, 0)->has_fault)
+        return false;
+    uint64_t n_left = count_left(round), n_taken = 0;
+    if (!n_left)
+        end_empty(round);
+    else if (!run->numbers_later)
+        return false;
+    GPU_FOR_MEMBERS(i, round, round->going)
+    n_taken += most_taken(&unit[i]);
+    if (n_left && n_taken > n_left)
+        return false;
+    memset(round->group, 0, round->n_words * sizeof *round->group);
+    uint32_t i, n = 0;
+    while ((i = first_stopped(round, UINT32_MAX)) != UINT32_MAX && can_be_served(&unit[i], n_left)) {
+        n_taken += most_taken(&unit[i]);
+        if (n_left && n_taken > n_left)
+            break;
+        gpu_set_remove(stopped, i);
+        gpu_set_put(round->group, i);
+        gpu_set_put(round->going, i);
+        n++;
+    }
+    *end = i == UINT32_MAX ? round->now->end : unit[i].stop_cycle;
+    return n > 0;
+}
+
 bool gpu_take_turns(struct gpu_round *round) {
-    uint64_t *going = round->going, end = round->now->end;
+    struct gpu_run *run = round->run;
+    uint64_t *going = round->going, end = round->now->end, reached = end;
+    enum gpu_replacing replacing = run->replacing;
     memset(going, 0, round->n_words * sizeof *going);
     for (;;) {
+        uint64_t end_of_group;
+        if (choose_group(round, &end_of_group)) {
+            run->replacing = count_left(round) ? GPU_REPLACES_LATER : GPU_REPLACES_NONE;
+            run_wave(round, going, round->group, UINT32_MAX, end_of_group);
+            run->replacing = replacing;
+            reached = end_of_group;
+            continue;
+        }
         uint32_t first = first_stopped(round, UINT32_MAX), second = first_stopped(round, first);
         bool has_going = gpu_set_member(round, going, 0) != UINT32_MAX;
         if (first == UINT32_MAX && !has_going)
             break;
-        bool is_good = has_going && end_of_wave(round, first) == end
-                           ? run_wave(round, going, UINT32_MAX, end)
-                           : run_wave(round, going, first, end_of_wave(round, second));
+        uint64_t first_end = end_of_wave(round, first), second_end = end_of_wave(round, second);
+        bool is_behind = has_going && reached < first_end;
+        bool is_good = has_going && (first_end == end || is_behind)
+                           ? run_wave(round, going, NULL, UINT32_MAX, first_end)
+                           : run_wave(round, going, NULL, first, second_end);
+        reached = is_behind ? first_end : second_end;
         if (!is_good)
             return false;
     }
