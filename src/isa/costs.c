@@ -361,6 +361,14 @@ static unsigned cost_of_matrix(const struct ptx_instruction *insn) {
     return (bits == 32 ? (words + 1) / 2 : words ? words : 1) + ADDRESSES + (is_turned && bits == 16 ? TURNS : 0);
 }
 
+/* Returns whether a load extends a number with a sign to a pair of registers: another instruction makes the upper half.
+ */
+static bool is_load_of_pair(const struct isa_code *code, const struct ptx_instruction *insn) {
+    uint32_t r = isa_result(insn);
+    return insn->vector <= 1 && ptx_type_kind(isa_type(insn)) == PTX_KIND_S && ptx_type_bits(isa_type(insn)) < 64 &&
+           r != ISA_NONE && ptx_type_width(code->function->reg[r].type) == PTX_WIDTH_64 && !code->is_short[r];
+}
+
 static unsigned cost_of_branch(const struct isa_code *code, uint32_t i) {
     const struct ptx_instruction *insn = isa_source(code, i);
     bool falls_through = insn->guard == PTX_NO_INDEX && insn->operand[0].target == i + 1;
@@ -443,6 +451,8 @@ unsigned isa_ptxas_cost(const struct isa_code *code, uint32_t i) {
     case PTX_OP_ATOM:
     case PTX_OP_RED:
         return cost_of_atomic(code, insn);
+    case PTX_OP_LD:
+        return 1 + is_load_of_pair(code, insn);
     case PTX_OP_MEMBAR:
     case PTX_OP_FENCE:
         return ptx_has(insn, PTX_MOD_CTA_MODE) ? 1 : 4;

@@ -114,6 +114,15 @@ static void fragments_of_matrices_are_words(void **state) {
     FIXTURE_EXPECT(&f, 7, 11, 2, 2, 7, 1);
 }
 
+/* ptxas 13.0: a shift beside the load. */
+static void a_load_extends_the_sign(void **state) {
+    (void)state;
+    struct fixture f = fixture_new("ld.global.s32 %rd1, [%rd0];\nld.global.u32 %rd2, [%rd0];\n"
+                                   "st.global.u64 [%rd0], %rd1;\nst.global.u64 [%rd0], %rd2;\n"
+                                   "ld.global.s32 %rd3, [%rd0];\ncvt.u32.u64 %r2, %rd3;\nst.global.u32 [%rd0], %r2;\n");
+    FIXTURE_EXPECT(&f, 2, 1, 1, 1, 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sequences_have_their_length),
@@ -127,6 +136,7 @@ int main(void) {
         cmocka_unit_test(a_move_to_an_operand_that_is_overwritten_is_a_name),
         cmocka_unit_test(one_lane_adds_for_all_on_one_address),
         cmocka_unit_test(fragments_of_matrices_are_words),
+        cmocka_unit_test(a_load_extends_the_sign),
     };
     return cmocka_run_group_tests_name("isa/costs", tests, NULL, NULL);
 }
