@@ -181,15 +181,14 @@ static bool is_plain_access(const struct ptx_instruction *insn) {
     return insn->opcode == PTX_OP_LD || insn->opcode == PTX_OP_ST;
 }
 
-/* The length of a body with a known number of iterations: an access to shared memory counts almost twice, another
- * access less. */
+/* The length of a body with a known number of iterations: an access counts almost twice. */
 static uint32_t known_weight(const struct isa_code *code, uint32_t header) {
-    enum { SHARED = 29, OTHER = 21 }; /* parts */
+    enum { ACCESS = 30 }; /* parts */
     uint32_t sum = 0;
     for (uint32_t i = 0; i < code->n; i++) {
         const struct ptx_instruction *insn = isa_source(code, i);
         if (isa_is_in_loop(code, i, header))
-            sum += !is_plain_access(insn) ? weight_of(code, i) : insn->space == PTX_SPACE_SHARED ? SHARED : OTHER;
+            sum += is_plain_access(insn) ? ACCESS : weight_of(code, i);
     }
     return sum / ISA_PARTS;
 }
