@@ -382,13 +382,41 @@ static void fuse_wide_sums(struct isa_code *code) {
     free(is_full);
 }
 
+/* Returns whether the instruction adds a choice of constants: one instruction adds the first constant, and another one,
+ * under the predicate, the second, or nothing. */
+static bool adds_choice(const struct isa_code *code, uint32_t i) {
+    const struct ptx_instruction *insn = isa_source(code, i);
+    if (insn->opcode != PTX_OP_ADD || !is_word_sum(code, insn))
+        return false;
+    for (unsigned k = 1; k <= 2; k++) {
+        uint32_t d = only_for(code, &insn->operand[k], i);
+        const struct ptx_instruction *choice = d != ISA_NONE ? isa_source(code, d) : NULL;
+        if (choice && choice->opcode == PTX_OP_SELP && ptx_type_bits(isa_type(choice)) == 32 &&
+            isa_is_constant(&choice->operand[1]) && isa_is_constant(&choice->operand[2]))
+            return true;
+    }
+    return false;
+}
+
+/* If the sum overwrites its other operand, both instructions need it, and a move follows. */
+static void add_moves_of_choices(struct isa_code *code) {
+    for (uint32_t i = 0; i < code->n; i++) {
+        const struct ptx_instruction *insn = isa_source(code, i);
+        if (code->insn[i].parts && adds_choice(code, i) && insn->guard == PTX_NO_INDEX)
+            for (unsigned k = 1; k <= 2; k++)
+                if (insn->operand[k].kind == PTX_OPERAND_REGISTER && insn->operand[k].register_id == isa_result(insn))
+                    code->insn[i].parts = (uint16_t)(code->insn[i].parts + ISA_PARTS);
+    }
+}
+
 /* A sum takes in a product, a shift by a constant of a word or of two words, or another sum: one of them. */
 static void fuse_sums(struct isa_code *code) {
     bool *is_full = base_allocate(code->n + 1, sizeof(bool));
     for (uint32_t i = 0; i < code->n; i++) {
         const struct ptx_instruction *insn = isa_source(code, i);
         bool is_bound = insn->opcode == PTX_OP_MIN || insn->opcode == PTX_OP_MAX;
-        if (!code->insn[i].parts || isa_is_float(insn) || !(is_word_sum(code, insn) || is_bound))
+        if (!code->insn[i].parts || isa_is_float(insn) || !(is_word_sum(code, insn) || is_bound) ||
+            adds_choice(code, i))
             continue;
         for (unsigned k = 1; k <= 2 && !is_full[i]; k++) {
             uint32_t d = only_for(code, &insn->operand[k], i);
@@ -403,7 +431,8 @@ static void fuse_sums(struct isa_code *code) {
                             !isa_is_wide(code, inner);
             bool is_funnel = inner->opcode == PTX_OP_SHF && insn->opcode == PTX_OP_ADD &&
                              isa_is_known(code, &inner->operand[3]); /* LEA.HI takes both words */
-            if (is_word_sum(code, inner) || (!is_bound && (is_product || is_shift || is_funnel))) {
+            if ((is_word_sum(code, inner) && !adds_choice(code, d)) ||
+                (!is_bound && (is_product || is_shift || is_funnel))) {
                 code->insn[d].parts = 0;
                 code->insn[i].takes = is_product && !is_bound ? ISA_TAKES_PRODUCT : ISA_TAKES_SUM;
                 is_full[i] = true;
@@ -706,6 +735,7 @@ void isa_fold(struct isa_code *code) {
     fold_limits(code);
     fold_predicates(code);
     fold_choices(code);
+    add_moves_of_choices(code);
     fold_highest_bits(code);
     add_meetings(code);
 }

@@ -204,6 +204,20 @@ static void neighbouring_loads_are_one(void **state) {
     FIXTURE_EXPECT(&f, 3, 1, 1, 1, 1, 1, 1);
 }
 
+/* ptxas 13.0: VIADD R2, R3, 1; @!P1 IMAD.MOV R2, RZ, RZ, R3; and MOV R3, R2 if R3 is the sum's own register. */
+static void a_choice_of_constants_is_added_under_its_predicate(void **state) {
+    (void)state;
+    struct fixture f = fold("selp.u32 %r4, 1, 0, %p1;\nadd.s32 %r5, %r2, %r4;\nselp.u32 %r6, 1, 0, %p2;\n"
+                            "add.s32 %r7, %r5, %r6;\nst.global.u32 [%rd0], %r7;\n");
+    FIXTURE_EXPECT(&f, 1, 1, 1, 1, 1);
+    f = fold("mov.u32 %r2, %tid.y;\nselp.u32 %r4, 1, 0, %p1;\nadd.s32 %r2, %r2, %r4;\nst.global.u32 [%rd0], %r2;\n");
+    FIXTURE_EXPECT(&f, 1, 1, 2, 1);
+    f = fold("mov.u32 %r2, %tid.y;\nselp.b32 %r4, %r3, 0, %p1;\nadd.s32 %r2, %r2, %r4;\nst.global.u32 [%rd0], %r2;\n");
+    FIXTURE_EXPECT(&f, 1, 1, 1, 1); /* not a constant */
+    f = fold("selp.u32 %r4, 1, 0, %p1;\nadd.s32 %r5, %r2, %r4;\nadd.s32 %r6, %r5, %r3;\nst.global.u32 [%rd0], %r6;\n");
+    FIXTURE_EXPECT(&f, 1, 1, 1, 1); /* no IADD3 of three registers */
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(constants_of_all_lanes_come_in_pairs),
@@ -226,6 +240,7 @@ int main(void) {
         cmocka_unit_test(signs_are_part_of_what_reads_them),
         cmocka_unit_test(predicates_are_part_of_comparisons),
         cmocka_unit_test(neighbouring_loads_are_one),
+        cmocka_unit_test(a_choice_of_constants_is_added_under_its_predicate),
     };
     return cmocka_run_group_tests_name("isa/fold", tests, NULL, NULL);
 }
