@@ -189,7 +189,7 @@ static void place_shared_base(struct isa_code *code, struct homes *homes) {
 
 /* ---- Pointers of all threads ------------------------------------------------------------------------------------- */
 
-/* Returns whether the operand is a parameter, perhaps with a constant. */
+/* Returns whether the operand is a parameter or the address of a variable, perhaps with a constant. */
 static bool is_from_parameter(const struct isa_code *code, const struct ptx_operand *operand) {
     enum { DEEPEST = 8 };
     for (unsigned depth = 0; depth < DEEPEST; depth++) {
@@ -202,24 +202,41 @@ static bool is_from_parameter(const struct isa_code *code, const struct ptx_oper
         if (!is_name)
             return is_parameter(code, d);
         operand = &insn->operand[1];
+        if (operand->kind == PTX_OPERAND_VARIABLE)
+            return operand->variable->space == PTX_SPACE_GLOBAL;
     }
     return false;
 }
 
-/* Returns whether the register begins as a parameter and moves on by a constant in the loop. */
+static bool is_start_of_pointer(const struct isa_code *code, const struct ptx_instruction *insn) {
+    bool is_name = insn->opcode == PTX_OP_MOV || insn->opcode == PTX_OP_CVTA ||
+                   (insn->opcode == PTX_OP_ADD && isa_is_constant(&insn->operand[2]));
+    bool is_variable = insn->n_operands > 1 && insn->operand[1].kind == PTX_OPERAND_VARIABLE &&
+                       insn->operand[1].variable->space == PTX_SPACE_GLOBAL;
+    return is_name && (is_variable || is_from_parameter(code, &insn->operand[1]));
+}
+
+static bool is_step_of_pointer(const struct ptx_instruction *insn, uint32_t r) {
+    return insn->opcode == PTX_OP_ADD && insn->operand[1].kind == PTX_OPERAND_REGISTER &&
+           insn->operand[1].register_id == r && isa_is_constant(&insn->operand[2]);
+}
+
+/* Returns whether the register begins as a parameter or a variable's address, and moves on by a constant in the loop,
+ * and in copies of the loop if there are any. */
 static bool is_moved_pointer(const struct isa_code *code, uint32_t r, uint32_t header) {
     int64_t step;
-    if (code->is_short[r] || code->n_definitions[r] != 2 || isa_find_step(code, r, header, &step) == ISA_NONE)
+    uint32_t n_starts = 0;
+    if (code->is_short[r] || code->n_definitions[r] < 2 || isa_find_step(code, r, header, &step) == ISA_NONE)
         return false;
     for (uint32_t i = 0; i < code->n; i++) {
         const struct ptx_instruction *insn = isa_source(code, i);
-        if (isa_result(insn) != r || isa_is_in_loop(code, i, header))
+        if (isa_result(insn) != r || is_step_of_pointer(insn, r))
             continue;
-        bool is_start = insn->opcode == PTX_OP_MOV || insn->opcode == PTX_OP_CVTA ||
-                        (insn->opcode == PTX_OP_ADD && isa_is_constant(&insn->operand[2]));
-        return is_start && is_from_parameter(code, &insn->operand[1]);
+        if (!is_start_of_pointer(code, insn))
+            return false;
+        n_starts++;
     }
-    return false;
+    return n_starts == 1;
 }
 
 /* Returns whether all threads leave the loop in the same iteration. */
@@ -236,20 +253,30 @@ static bool ends_for_all(const struct isa_code *code, uint32_t header) {
     return true;
 }
 
-/* A pointer that is the same for all threads moves on in uniform registers. Accesses to global memory read another
- * pair, so it is copied in each iteration; not in a loop that is unrolled. */
+/* Returns whether the instruction needs the register in a pair that is not uniform: as the address of an access to
+ * global memory, or to add a wide product to it. */
+static bool needs_copy(const struct isa_code *code, uint32_t i, const struct ptx_operand *operand) {
+    const struct ptx_instruction *insn = isa_source(code, i);
+    if (isa_is_access(insn))
+        return insn->space == PTX_SPACE_GLOBAL && operand->kind == PTX_OPERAND_ADDRESS;
+    return code->insn[i].parts && code->insn[i].takes == ISA_TAKES_WIDE_PRODUCT &&
+           operand->kind == PTX_OPERAND_REGISTER && operand != &insn->operand[0];
+}
+
+/* A pointer that is the same for all threads moves on in uniform registers. Some instructions read another pair, so it
+ * is copied in each iteration; not in a loop that is unrolled. */
 static void copy_pointers(struct isa_code *code) {
     const struct ptx_analysis *analysis = code->analysis;
     bool *is_copied = base_allocate(code->function->n_registers + 1, sizeof(bool));
     for (uint32_t i = 0; i < code->n; i++) {
         const struct ptx_instruction *insn = isa_source(code, i);
         uint32_t header = analysis->block[analysis->block_of[i]].loop_header;
-        if (header == PTX_NO_BLOCK || !isa_is_access(insn) || insn->space != PTX_SPACE_GLOBAL)
+        if (header == PTX_NO_BLOCK)
             continue;
         for (unsigned k = 0; k < insn->n_operands; k++) {
             const struct ptx_operand *operand = &insn->operand[k];
             uint32_t r = operand->register_id;
-            if (operand->kind != PTX_OPERAND_ADDRESS || r == PTX_NO_INDEX || is_copied[r] ||
+            if (!needs_copy(code, i, operand) || r == PTX_NO_INDEX || is_copied[r] ||
                 !is_moved_pointer(code, r, header) || !ends_for_all(code, header) || is_unrolled(code, header))
                 continue;
             is_copied[r] = true;

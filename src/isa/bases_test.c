@@ -66,6 +66,14 @@ static void pointers_of_all_threads_are_copied_in_each_iteration(void **state) {
     f = placed(BODY("mul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd1, %rd0, %rd2;\n", "%rd1"));
     assert_int_equal(fixture_at(&f, 3)->parts, 1 * ISA_PARTS);
     fixture_free(&f);
+    f = placed("mov.u32 %r2, 0;\nadd.s64 %rd1, %rd0, 8;\nloop:\nmul.wide.s32 %rd2, %r1, 4;\nadd.s64 %rd3, %rd1, %rd2;\n"
+               "ld.global.u32 %r3, [%rd3];\nadd.s64 %rd1, %rd1, 4;\nst.shared.u32 [s], %r3;\nadd.s32 %r2, %r2, 1;\n"
+               "setp.lt.s32 %p1, %r2, %r0;\n@%p1 bra loop;\n");
+    assert_int_equal(fixture_at(&f, 3)->parts, 3 * ISA_PARTS); /* MOV, MOV, IMAD.WIDE */
+    fixture_free(&f);
+    f = placed(BODY("mov.u64 %rd1, words;\n", "%rd1"));
+    assert_int_equal(fixture_at(&f, 2)->parts, 3 * ISA_PARTS);
+    fixture_free(&f);
 }
 
 /* x[p[k]] for k < q: each iteration of the four bodies loads the pair with x, and the remainder has it. */

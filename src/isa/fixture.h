@@ -16,7 +16,8 @@
 /* The kernel has a pointer in %rd0, a number that is the same for all threads in %r0, and the thread's in %r1. */
 #define FIXTURE_HEAD                                                                                                   \
     ".version 7.8\n.target sm_90\n.address_size 64\n.shared .align 16 .b8 s[4096];\n"                                  \
-    ".const .align 16 .b32 table[64];\n.visible .entry k(.param .u64 p, .param .u32 q) {\n"                            \
+    ".const .align 16 .b32 table[64];\n.global .align 16 .b32 words[64];\n.visible .entry k(.param .u64 p, .param "    \
+    ".u32 q) {\n"                                                                                                      \
     ".reg .b16 %h<4>;\n.reg .b32 %r<32>;\n.reg .f32 %f<64>;\n.reg .b64 %rd<32>;\n.reg .f64 %d<4>;\n"                   \
     ".reg .pred %p<8>;\nld.param.u64 %rd0, [p];\nld.param.u32 %r0, [q];\nmov.u32 %r1, %tid.x;\n"
 enum { FIXTURE_N_HEAD = 3 }; /* instructions of the head */
