@@ -169,6 +169,22 @@ static bool set_value(struct parser *parser, const struct command_option *option
 
 /* ---- The words --------------------------------------------------------------------------------------------------- */
 
+/* Reads a percentage from the next word if it is one. A number is probably meant as one, too. */
+static bool read_next_percent(struct parser *parser, const struct command_option *option) {
+    const char *next = parser->at + 1 < parser->argc ? parser->argv[parser->at + 1] : "";
+    size_t sign = *next == '-', digits = strspn(next + sign, "0123456789."), length = sign + digits;
+    bool has_value = digits && strcmp(next + length, "%") == 0;
+    if (digits && next[length] == '\0') {
+        parser->status = command_fail(COMMAND_USAGE,
+                                      "%s takes a percentage, such as 1%%, not '%s'; a number that is the program's "
+                                      "comes after --",
+                                      option->name, next);
+        return false;
+    }
+    parser->at += has_value;
+    return set_value(parser, option, has_value ? next : NULL);
+}
+
 /* Reads the option at argv[at] and its value, which may be the next word. */
 static bool read_option(struct parser *parser) {
     const char *word = parser->argv[parser->at];
@@ -182,13 +198,8 @@ static bool read_option(struct parser *parser) {
         parser->status = command_fail(COMMAND_USAGE, "%s takes no value", option->name);
         return false;
     }
-    if (option->kind == COMMAND_PERCENT && !text) {
-        const char *next = parser->at + 1 < parser->argc ? parser->argv[parser->at + 1] : "";
-        size_t digits = strspn(next, "0123456789.");
-        bool has_value = digits && strcmp(next + digits, "%") == 0;
-        parser->at += has_value;
-        return set_value(parser, option, has_value ? next : NULL);
-    }
+    if (option->kind == COMMAND_PERCENT && !text)
+        return read_next_percent(parser, option);
     if (takes_value && !text) {
         if (++parser->at == parser->argc) {
             parser->status = command_fail(COMMAND_USAGE, "%s needs a value: %s", option->name, option->value);

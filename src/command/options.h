@@ -14,8 +14,8 @@ enum command_kind {
     COMMAND_TEXT,    /* const char * */
     COMMAND_NUMBER,  /* uint64_t from least to most */
     COMMAND_SECONDS, /* double above 0 */
-    COMMAND_PERCENT, /* double above 0: a share, 0.01 for 1%. The next word is its value only if it ends in %; `least`
-                      * is the value without one, in thousandths of a percent */
+    COMMAND_PERCENT, /* double above 0: a share, 0.01 for 1%. The next word is its value only if it ends in %, and must
+                      * be no number; `least` is the value without one, in thousandths of a percent */
     COMMAND_LIST,    /* struct command_words: the option may be repeated */
 };
 

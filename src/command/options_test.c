@@ -113,8 +113,8 @@ static void a_percentage_may_be_left_out(void **state) {
         const char *line;
         double share;
         unsigned n_words;
-    } cases[] = {{"--share", 0.025, 0},      {"--share 1%", 0.01, 0}, {"--share=0.5%", 0.005, 0},
-                 {"--share name", 0.025, 1}, {"--share 3", 0.025, 1}, {"--share -- 1%", 0.025, 1}};
+    } cases[] = {{"--share", 0.025, 0},      {"--share 1%", 0.01, 0},     {"--share=0.5%", 0.005, 0},
+                 {"--share name", 0.025, 1}, {"--share -- 1%", 0.025, 1}, {"--share -- 3", 0.025, 1}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct parsed parsed;
         parse(&parsed, cases[i].line);
@@ -130,7 +130,8 @@ static void wrong_values_are_wrong_usage(void **state) {
     static const char *const lines[] = {"--number 4",  "--number 11",  "--number x",  "--number",     "--color",
                                         "--color nev", "--loud=1",     "--seconds 0", "--seconds -1", "--seconds inf",
                                         "--sound",     "-x",           "--number=",   "--share=1",    "--share=0%",
-                                        "--share=x%",  "--share=101%", "--share 0%",  "--share 300%"};
+                                        "--share=x%",  "--share=101%", "--share 0%",  "--share 300%", "--share 3",
+                                        "--share 0",   "--share -1",   "--share -1%"};
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
         struct parsed parsed;
         parse(&parsed, lines[i]);

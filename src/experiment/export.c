@@ -127,6 +127,9 @@ static json_t *results_json(const struct experiment_grid *grid, bool has_runs) {
     json_object_set_new(object, "title", json_string(experiment->title));
     if (experiment_has_sizes(experiment))
         json_object_set_new(object, "size", json_string(experiment_size_at(experiment, grid->plan->size)));
+    const char *estimates = experiment_estimates_text(grid, grid->plan->arena);
+    if (estimates)
+        json_object_set_new(object, "estimates", json_string(estimates));
     json_object_set_new(object, "ours", ours);
     json_object_set_new(object, "measures", measures_json(experiment));
     json_object_set_new(object, "figure", figure_json(experiment));
@@ -227,13 +230,22 @@ static const char *column_text(const struct experiment_grid *grid, const struct 
     return strcmp(column, size_column) == 0 && size ? size : "";
 }
 
-static void write_number(FILE *file, double value, char after) {
+static void write_number(FILE *file, double value) {
     if (!isnan(value))
         fprintf(file, "%.9g", value);
-    fputc(after, file);
 }
 
-static void write_lines(FILE *file, const struct experiment_grid *grid, const struct columns *columns) {
+/* Half the interval of the cycles of the run that the value comes from, as a part of them; nothing for means. */
+static void write_interval(FILE *file, const struct experiment_grid *grid, const struct experiment_cell *cell) {
+    int run = run_of(grid, cell);
+    if (run >= 0)
+        fprintf(file, ",%.9g", experiment_estimate_halfwidth(grid->plan->trial[run]));
+    else
+        fputc(',', file);
+}
+
+static void write_lines(FILE *file, const struct experiment_grid *grid, const struct columns *columns,
+                        bool has_estimates) {
     const struct experiment *experiment = grid->experiment;
     for (unsigned m = 0; m < experiment->n_measures; m++)
         for (unsigned i = 0; i < count_all(experiment); i++) {
@@ -243,19 +255,26 @@ static void write_lines(FILE *file, const struct experiment_grid *grid, const st
             write_text(file, experiment->measure[m].name);
             for (unsigned c = 0; c < columns->count; c++)
                 write_text(file, column_text(grid, &cell, columns->name[c]));
-            write_number(file, value.mean, ',');
-            write_number(file, value.low, ',');
-            write_number(file, value.high, ',');
-            write_number(file, experiment_paper_number(experiment, m, &cell), '\n');
+            const double number[] = {value.mean, value.low, value.high, experiment_paper_number(experiment, m, &cell)};
+            for (unsigned k = 0; k < sizeof number / sizeof *number; k++) {
+                fputs(k ? "," : "", file);
+                write_number(file, number[k]);
+            }
+            if (has_estimates)
+                write_interval(file, grid, &cell);
+            fputc('\n', file);
         }
 }
 
 void experiment_write_csv(FILE *file, const struct experiment_grid *grids, unsigned count, struct base_arena *arena) {
     struct columns columns = make_columns(grids, count, arena);
+    bool has_estimates = false;
+    for (unsigned i = 0; i < count; i++)
+        has_estimates |= experiment_estimates_text(&grids[i], arena) != NULL;
     fputs("experiment,measure,", file);
     for (unsigned c = 0; c < columns.count; c++)
         write_text(file, columns.name[c]);
-    fputs("ours,low,high,paper\n", file);
+    fprintf(file, "ours,low,high,paper%s\n", has_estimates ? ",cycles_halfwidth" : "");
     for (unsigned i = 0; i < count; i++)
-        write_lines(file, &grids[i], &columns);
+        write_lines(file, &grids[i], &columns, has_estimates);
 }

@@ -247,6 +247,9 @@ static void write_experiment(FILE *file, const struct experiment_page *page, uns
         fprintf(file, " Always at size %s.", experiment->common.size);
     else if (strcmp(experiment_size_at(experiment, page->size), page->size) != 0)
         fprintf(file, " Measured at size %s: %s", experiment->largest_size, experiment->largest_why);
+    const char *estimates = experiment_estimates_text(grid, arena);
+    if (estimates)
+        fprintf(file, " The runs were %s.", estimates);
     fputs("\n\n", file);
     for (unsigned k = 0; k < experiment->n_ours; k++)
         fprintf(file, "- Ours: %s\n", experiment->ours[k]);

@@ -5,6 +5,12 @@
 
 #include "experiment/values.h"
 
+/* estimates.c: half the width of the interval that contains the cycles of a run, as a part of them; 0: all launches
+ * were timed. */
+double experiment_estimate_halfwidth(const struct experiment_trial *trial);
+/* A clause that names the widest of these for each program; NULL: no run was estimated. */
+const char *experiment_estimates_text(const struct experiment_grid *grid, struct base_arena *arena);
+
 /* table.c: tables, bars beside the paper's numbers, and the verdicts on claims. */
 void experiment_print_results(FILE *file, const struct experiment_grid *grid, bool is_colored,
                               struct base_arena *arena);

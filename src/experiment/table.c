@@ -135,6 +135,9 @@ void experiment_print_results(FILE *file, const struct experiment_grid *grid, bo
     fprintf(file, experiment->source ? " (%s)\n" : "\n", experiment->source);
     if (machine)
         fprintf(file, "size %s, first on %s\n", experiment_size_at(experiment, grid->plan->size), machine);
+    const char *estimates = experiment_estimates_text(grid, arena);
+    if (estimates)
+        fprintf(file, "%s\n", estimates);
     for (unsigned i = 0; i < experiment->n_ours; i++)
         fprintf(file, "ours: %s\n", experiment->ours[i]);
     fputc('\n', file);

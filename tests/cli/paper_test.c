@@ -207,6 +207,27 @@ static void a_sweep_can_estimate_its_runs(void **state) {
     assert_string_equal(full.out, again.out);
     assert_null(strstr(some.out, "39112"));
     expect_text(some.out, "\"cycles\"");
+    assert_null(strstr(full.out, "estimated from samples"));
+    expect_text(some.out, "estimated from samples");
+    struct outcome table = heddle("sweep %s --size small --store %s/e.db --estimate", path, scratch());
+    expect_text(table.out,
+                "mine\nsize small, first on gtx480\nestimated from samples of the launches; half the interval");
+    expect_text(table.out, " % (lu)\n");
+    outcome_free(&table);
+    table = heddle("sweep %s --size small --store %s/e.db", path, scratch());
+    assert_null(strstr(table.out, "estimated from"));
+    outcome_free(&table);
+    table = heddle("sweep %s --size small --store %s/e.db --estimate --csv - -q", path, scratch());
+    expect_text(table.out, "ours,low,high,paper,cycles_halfwidth\n");
+    const char *last = strrchr(table.out, ',');
+    assert_true(last && strtod(last + 1, NULL) > 0.0001 && strtod(last + 1, NULL) < 1);
+    outcome_free(&table);
+    table = heddle("sweep %s --size small --store %s/e.db --csv - -q", path, scratch());
+    expect_text(table.out, "ours,low,high,paper\n");
+    outcome_free(&table);
+    table = heddle("sweep %s --size small --store %s/e.db --estimate --report -", path, scratch());
+    expect_text(table.out, "mine. The runs were estimated from samples");
+    outcome_free(&table);
     outcome_free(&full);
     outcome_free(&some);
     outcome_free(&again);
