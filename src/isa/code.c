@@ -119,6 +119,14 @@ static void find_short_registers(struct isa_code *code) {
 
 /* ---- Questions --------------------------------------------------------------------------------------------------- */
 
+bool isa_all_uses(const struct isa_code *code, uint32_t r,
+                  bool (*test)(const struct isa_code *code, const struct ptx_instruction *insn, uint32_t r)) {
+    for (uint32_t u = code->first_use[r]; u < code->first_use[r + 1]; u++)
+        if (!test(code, isa_source(code, code->use[u]), r))
+            return false;
+    return isa_n_uses(code, r) > 0;
+}
+
 const struct ptx_operand *isa_moved_integer(const struct isa_code *code, const struct ptx_instruction *move) {
     if (move->opcode != PTX_OP_MOV || move->n_operands < 2)
         return NULL;

@@ -118,7 +118,7 @@ static unsigned cost_of_move(const struct isa_code *code, uint32_t i) {
         return 1;
     case PTX_OPERAND_VARIABLE:
         if (source->variable->space == PTX_SPACE_SHARED)
-            return 1; /* fold.c adds what the first of them costs */
+            return 1; /* addresses.c adds what the first of them costs */
         return source->variable->space == PTX_SPACE_GLOBAL ? 2 : 0;
     case PTX_OPERAND_FUNCTION:
         return 2;

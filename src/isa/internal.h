@@ -120,6 +120,21 @@ static inline bool isa_has_target(const struct ptx_instruction *insn) {
     return insn->opcode == PTX_OP_BRA && insn->operand[0].kind == PTX_OPERAND_LABEL;
 }
 
+static inline bool isa_is_sum(const struct ptx_instruction *insn) {
+    return insn->opcode == PTX_OP_ADD || insn->opcode == PTX_OP_SUB;
+}
+
+static inline bool isa_is_in_block_of(const struct isa_code *code, uint32_t a, uint32_t b) {
+    return code->analysis->block_of[a] == code->analysis->block_of[b];
+}
+
+/* Returns whether the sum contains a product, a shift or an extended number already. */
+bool isa_is_full_sum(const struct isa_code *code, const struct ptx_instruction *insn);
+
+/* Returns whether every reader of the register satisfies the test. */
+bool isa_all_uses(const struct isa_code *code, uint32_t r,
+                  bool (*test)(const struct isa_code *code, const struct ptx_instruction *insn, uint32_t r));
+
 /* Returns whether all lanes have the same address here. */
 static inline bool isa_is_uniform_address(const struct isa_code *code, const struct ptx_operand *operand) {
     return operand->kind == PTX_OPERAND_ADDRESS &&
@@ -196,6 +211,7 @@ void isa_code_free(struct isa_code *code);
 /* lower.c: the code up to the branches, for rewriting passes */
 struct isa_code isa_estimate(const struct isa_target *target, const struct ptx_analysis *analysis);
 
+void isa_fold_addresses(struct isa_code *code);   /* addresses.c, the first part of: */
 void isa_fold(struct isa_code *code);             /* fold.c: instructions that become a part of another one */
 void isa_load_constants(struct isa_code *code);   /* constants.c: constants that an instruction cannot contain */
 void isa_convert_branches(struct isa_code *code); /* branches.c: short branches become predicates */

@@ -24,179 +24,7 @@
 
 #include "base/arena.h"
 #include "base/memory.h"
-#include "isa/internal.h"
-
-/* ---- The loop ---------------------------------------------------------------------------------------------------- */
-
-/* The relation of the comparison, for a counter that goes up or down. */
-enum relation { STRICT, OR_EQUAL, DIFFERENT };
-
-struct unrolled_loop {
-    struct isa_loop found;
-    uint32_t first, last; /* instructions: from the header to the branch */
-    uint32_t n_exits;     /* branches out of the middle */
-    uint32_t *exit;       /* the blocks they lead to */
-    enum relation relation;
-    bool is_signed;
-    unsigned bits;
-    uint32_t counter;
-    uint32_t times; /* bodies in MAIN */
-    bool is_whole;  /* all iterations: nothing else remains */
-};
-
-static uint32_t block_of(const struct isa_code *code, uint32_t i) { return code->analysis->block_of[i]; }
-
-static bool is_inside(const struct unrolled_loop *loop, uint32_t i) { return i >= loop->first && i <= loop->last; }
-
-/* Returns whether the loop is contiguous text, with its last instruction as the only way back to its start. */
-static bool is_contiguous(const struct isa_code *code, struct unrolled_loop *loop) {
-    loop->n_exits = 0;
-    if (loop->found.conjunction != ISA_NONE) /* the branch's own */
-        loop->exit[loop->n_exits++] = block_of(code, loop->last) + 1;
-    for (uint32_t i = 0; i < code->n; i++) {
-        const struct ptx_instruction *insn = isa_source(code, i);
-        if (isa_is_in_loop(code, i, loop->found.header) != is_inside(loop, i))
-            return false;
-        if (!is_inside(loop, i)) {
-            if (isa_has_target(insn) && is_inside(loop, insn->operand[0].target) &&
-                insn->operand[0].target != loop->first)
-                return false;
-            for (uint32_t t = 0; t < insn->n_targets; t++)
-                if (is_inside(loop, insn->target[t]))
-                    return false;
-            continue;
-        }
-        if (insn->n_targets || insn->opcode == PTX_OP_CALL || (insn->opcode == PTX_OP_BRA && !isa_has_target(insn)))
-            return false;
-        if (!isa_has_target(insn) || i == loop->last)
-            continue;
-        uint32_t target = insn->operand[0].target;
-        if (target == loop->first)
-            return false;
-        if (!is_inside(loop, target))
-            loop->exit[loop->n_exits++] = target < code->n ? block_of(code, target) : code->analysis->n_blocks - 1;
-    }
-    return true;
-}
-
-/* Returns whether the instruction executes once in every iteration, before or after everything else. */
-static bool is_in_every_iteration(const struct isa_code *code, const struct unrolled_loop *loop, uint32_t i) {
-    uint32_t block = block_of(code, i);
-    return isa_source(code, i)->guard == PTX_NO_INDEX &&
-           (block == block_of(code, loop->first) || block == block_of(code, loop->last));
-}
-
-static bool find_relation(const struct isa_code *code, struct unrolled_loop *loop) {
-    const struct ptx_instruction *insn = isa_source(code, loop->found.comparison);
-    enum ptx_type type = isa_type(insn);
-    bool is_up = loop->found.by > 0;
-    loop->bits = ptx_type_bits(type);
-    loop->is_signed = ptx_type_kind(type) == PTX_KIND_S;
-    if (insn->n_operands != 3 || (loop->bits != 32 && loop->bits != 64) || ptx_type_kind(type) == PTX_KIND_F ||
-        insn->operand[0].pair_id != PTX_NO_INDEX ||
-        ptx_type_bits(isa_type(isa_source(code, loop->found.step))) != loop->bits)
-        return false;
-    if (ptx_has(insn, PTX_MOD_NE)) {
-        /* A counter that goes up to 0, or down to a negative number, has a sign: without it, it would be beyond the
-         * limit again after the last iteration. */
-        const struct ptx_operand *bound = &insn->operand[2];
-        uint64_t sign = loop->bits == 64 ? bound->value >> 63 : bound->value >> 31 & 1;
-        loop->relation = DIFFERENT;
-        loop->is_signed = bound->kind == PTX_OPERAND_INTEGER && (is_up ? !bound->value : sign);
-    } else if (ptx_type_kind(type) == PTX_KIND_B) {
-        return false;
-    } else if (ptx_has(insn, is_up ? PTX_MOD_LT : PTX_MOD_GT)) {
-        loop->relation = STRICT;
-    } else if (ptx_has(insn, is_up ? PTX_MOD_LE : PTX_MOD_GE)) {
-        loop->relation = OR_EQUAL;
-    } else {
-        return false;
-    }
-    return true;
-}
-
-static uint64_t cut(const struct unrolled_loop *loop, uint64_t value) {
-    return loop->bits == 64 ? value : value & 0xffffffffu;
-}
-
-/* Returns whether the comparison holds for the counter. */
-static bool holds(const struct unrolled_loop *loop, uint64_t counter, uint64_t bound) {
-    uint64_t flip = loop->is_signed ? 1ull << (loop->bits - 1) : 0;
-    uint64_t a = cut(loop, counter) ^ flip, b = cut(loop, bound) ^ flip;
-    if (loop->relation == DIFFERENT)
-        return a != b;
-    if (loop->relation == OR_EQUAL && a == b)
-        return true;
-    return loop->found.by > 0 ? a < b : a > b;
-}
-
-/* The value of the counter at the loop's start: set by the one instruction outside that every entry passes. */
-static bool find_start(const struct isa_code *code, const struct unrolled_loop *loop, uint64_t *start) {
-    const struct ptx_analysis *analysis = code->analysis;
-    uint32_t found = ISA_NONE, l = 0;
-    for (uint32_t i = 0; i < code->n; i++)
-        if (isa_result(isa_source(code, i)) == loop->counter && !is_inside(loop, i)) {
-            if (found != ISA_NONE)
-                return false;
-            found = i;
-        }
-    const struct ptx_operand *value = found != ISA_NONE ? isa_moved_integer(code, isa_source(code, found)) : NULL;
-    if (!value || isa_source(code, found)->guard != PTX_NO_INDEX)
-        return false;
-    while (analysis->loop[l].header != loop->found.header)
-        l++;
-    uint32_t parent = analysis->loop[l].parent, block = loop->found.header;
-    uint32_t around = parent == PTX_NO_INDEX ? PTX_NO_BLOCK : analysis->loop[parent].header;
-    while (block != PTX_NO_BLOCK && block != block_of(code, found))
-        block = analysis->block[block].dominator;
-    *start = value->value;
-    return block != PTX_NO_BLOCK && analysis->block[block].loop_header == around;
-}
-
-/* Counts the iterations of a loop whose bound and start are constants; 0: they are not, or there are too many. */
-static uint32_t count_iterations(const struct isa_code *code, const struct unrolled_loop *loop) {
-    enum { MOST = 65536 };
-    const struct ptx_operand *bound = &isa_source(code, loop->found.comparison)->operand[2];
-    uint64_t counter;
-    if (bound->kind != PTX_OPERAND_INTEGER || !find_start(code, loop, &counter))
-        return 0;
-    for (uint32_t n = 1; n <= MOST; n++) {
-        counter += (uint64_t)loop->found.by;
-        if (!holds(loop, counter, bound->value))
-            return n;
-    }
-    return 0;
-}
-
-static void choose_times(const struct isa_code *code, struct unrolled_loop *loop) {
-    uint32_t n = count_iterations(code, loop);
-    loop->times = loop->found.times;
-    loop->is_whole = n && (!loop->times || n <= loop->times);
-    if (loop->is_whole)
-        loop->times = n;
-    else if (!loop->times)
-        loop->times = code->target->compiler->unroll.times;
-}
-
-static bool can_unroll(const struct isa_code *code, struct unrolled_loop *loop) {
-    const struct isa_loop *found = &loop->found;
-    const struct ptx_instruction *branch = isa_source(code, found->branch);
-    loop->first = code->analysis->block[found->header].first;
-    loop->last = found->branch;
-    if (loop->last <= loop->first || branch->guard_negated || !is_contiguous(code, loop) || !find_relation(code, loop))
-        return false;
-    loop->counter = isa_source(code, found->comparison)->operand[1].register_id;
-    /* At an exit from the middle the counter may be any iteration's. */
-    for (uint32_t e = 0; e < loop->n_exits; e++)
-        if (ptx_is_live_in(code->analysis, loop->exit[e], loop->counter))
-            return false;
-    return found->comparison > found->step && found->comparison < found->branch && is_inside(loop, found->step) &&
-           is_in_every_iteration(code, loop, found->step) &&
-           block_of(code, found->comparison) == block_of(code, found->branch) &&
-           isa_source(code, found->comparison)->guard == PTX_NO_INDEX && code->n_definitions[branch->guard] == 1 &&
-           isa_n_uses(code, branch->guard) == 1 &&
-           (found->conjunction == ISA_NONE || is_inside(loop, found->conjunction));
-}
+#include "isa/unroll.h"
 
 /* ---- Registers --------------------------------------------------------------------------------------------------- */
 
@@ -240,7 +68,7 @@ static bool is_live_at_exit(const struct isa_code *code, const struct unrolled_l
 static bool keeps_name(const struct unrolling *unrolling, uint32_t r) {
     const struct unrolled_loop *loop = unrolling->loop;
     const struct ptx_analysis *analysis = unrolling->code->analysis;
-    const struct ptx_block *block = &analysis->block[block_of(unrolling->code, loop->last)];
+    const struct ptx_block *block = &analysis->block[isa_block_of(unrolling->code, loop->last)];
     bool is_read = false;
     for (uint32_t s = 0; s < block->n_successors; s++)
         is_read |= block->successor[s] != loop->found.header && ptx_is_live_in(analysis, block->successor[s], r);
@@ -293,7 +121,7 @@ static bool is_only_address(const struct unrolling *unrolling, uint32_t r) {
         const struct ptx_instruction *insn = isa_source(code, code->use[u]);
         uint32_t result = isa_result(insn);
         bool derives = result != ISA_NONE && unrolling->role[result] == DERIVED && unrolling->from[result] == r;
-        if (!is_inside(unrolling->loop, code->use[u]) || code->use[u] <= unrolling->step[r] ||
+        if (!isa_is_inside(unrolling->loop, code->use[u]) || code->use[u] <= unrolling->step[r] ||
             !(derives || is_offset_use(code, insn, r)))
             return false;
     }
@@ -309,7 +137,7 @@ static void find_derived(struct unrolling *unrolling) {
         const struct ptx_instruction *insn = isa_source(code, i);
         uint32_t r = isa_result(insn);
         if (r == ISA_NONE || unrolling->role[r] != ANEW || code->n_definitions[r] != 1 || insn->guard != PTX_NO_INDEX ||
-            block_of(code, i) != block_of(code, loop->first) ||
+            isa_block_of(code, i) != isa_block_of(code, loop->first) ||
             !is_address_width(ptx_type_width(code->function->reg[r].type)))
             continue;
         unsigned k = moving_operand(unrolling, insn);
@@ -345,7 +173,7 @@ static void find_roles(struct unrolling *unrolling) {
         uint32_t r = isa_result(isa_source(code, i));
         int64_t by;
         if (r == ISA_NONE || unrolling->role[r] != SAME || isa_find_step(code, r, loop->found.header, &by) != i ||
-            !is_in_every_iteration(code, loop, i) || is_live_at_exit(code, loop, r))
+            !isa_is_in_every_iteration(code, loop, i) || is_live_at_exit(code, loop, r))
             continue;
         unrolling->role[r] = INDUCTION;
         unrolling->step[r] = i;
@@ -360,7 +188,7 @@ static void find_roles(struct unrolling *unrolling) {
             uint32_t at = code->use[u];
             uint32_t result = isa_result(isa_source(code, at));
             bool derives = result != ISA_NONE && unrolling->role[result] == DERIVED && unrolling->from[result] == r;
-            if (is_inside(loop, at) && at != i && at != loop->found.comparison && !derives &&
+            if (isa_is_inside(loop, at) && at != i && at != loop->found.comparison && !derives &&
                 !is_offset_use(code, isa_source(code, at), r))
                 unrolling->is_value[r] = true;
         }
@@ -414,7 +242,7 @@ static struct ptx_operand register_operand(uint32_t r) {
 }
 
 static struct ptx_operand integer_operand(const struct unrolled_loop *loop, uint64_t value) {
-    value = cut(loop, value);
+    value = isa_cut(loop, value);
     if (loop->is_signed && loop->bits == 32)
         value = (uint64_t)(int64_t)(int32_t)value;
     return (struct ptx_operand){
@@ -566,7 +394,7 @@ static void add_body(struct unrolling *unrolling, uint32_t k) {
     if (loop->found.conjunction != ISA_NONE && k + 1 < loop->times)
         add_branch(unrolling, unrolling->name[loop->found.other], true, loop->last + 1);
     for (uint32_t i = base; i < unrolling->n; i++)
-        if (isa_has_target(&unrolling->out[i]) && is_inside(loop, unrolling->out[i].operand[0].target))
+        if (isa_has_target(&unrolling->out[i]) && isa_is_inside(loop, unrolling->out[i].operand[0].target))
             unrolling->out[i].operand[0].target = unrolling->place[unrolling->out[i].operand[0].target - loop->first];
         else if (isa_has_target(&unrolling->out[i])) /* out of the loop: put right with the others at the end */
             unrolling->out[i].operand[0].target += OUTSIDE;
@@ -599,7 +427,7 @@ static bool has_room(const struct isa_code *code, const struct unrolled_loop *lo
         return true;
     /* The limit must be on the other side of the bound than the bodies ahead. */
     uint64_t flip = loop->is_signed ? 1ull << (loop->bits - 1) : 0;
-    uint64_t from = cut(loop, bound->value) ^ flip, to = cut(loop, bound->value - ahead) ^ flip;
+    uint64_t from = isa_cut(loop, bound->value) ^ flip, to = isa_cut(loop, bound->value - ahead) ^ flip;
     return loop->found.by > 0 ? to < from : to > from;
 }
 
@@ -753,8 +581,8 @@ static uint32_t unroll_last(const struct isa_target *target, struct ptx_function
     }
     for (uint32_t l = 0; begin && l < analysis->n_loops; l++)
         if (analysis->block[analysis->loop[l].header].first == begin && isa_find_loop(&code, l, &last.found) &&
-            can_unroll(&code, &last)) {
-            choose_times(&code, &last);
+            isa_can_unroll(&code, &last)) {
+            isa_choose_times(&code, &last);
             if ((last.is_whole || has_room(&code, &last)) &&
                 (uint64_t)last.times * (last.last - last.first) < MOST_INSTRUCTIONS)
                 unroll_loop(&code, &last, function, arena);
