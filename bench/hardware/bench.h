@@ -91,6 +91,8 @@ void bench_bandwidth(struct bench *bench);
 void bench_patterns(struct bench *bench);
 void bench_split(struct bench *bench);
 void bench_atomics(struct bench *bench);
+void bench_sums(struct bench *bench);
+void bench_retries(struct bench *bench);
 void bench_launches(struct bench *bench);
 void bench_constants(struct bench *bench);
 void bench_waiting(struct bench *bench);

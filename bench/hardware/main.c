@@ -50,6 +50,8 @@ int main(int argc, char **argv) {
     bench_patterns(&bench);
     bench_split(&bench);
     bench_atomics(&bench);
+    bench_sums(&bench);
+    bench_retries(&bench);
     bench_launches(&bench);
     bench_constants(&bench);
     bench_waiting(&bench);
