@@ -1,5 +1,6 @@
-/* Atomics on shared memory that are loops of compare-and-swap, by pattern: `n` different words among the 32 lanes, which
- * all warps share, or each warp has its own. In cycles of the SM for one instruction of one warp. The parameter is n. */
+/* Atomics on shared memory that are loops of compare-and-swap, by pattern: `n` different words among the 32 lanes,
+ * which all warps share, or each warp has its own. In cycles of the SM for one instruction of one warp. The parameter
+ * is n. */
 #include "bench.h"
 
 #include <stdio.h>
@@ -27,12 +28,16 @@ static const struct {
 } pattern[] = {
     {"beside", "and.b32 %r2, %lane, %r5;\n", 0, 32},
     {"grouped", "add.u32 %r6, %r5, 1;\nmul.lo.u32 %r2, %lane, %r6;\nshr.u32 %r2, %r2, 5;\n", 0, 32},
-    {"random", "mad.lo.u32 %r6, %gtid, 747796405, 2891336453;\nshr.u32 %r2, %r6, 15;\nxor.b32 %r2, %r2, %r6;\n"
-               "mul.lo.u32 %r2, %r2, 1664525;\nshr.u32 %r2, %r2, 13;\nand.b32 %r2, %r2, %r5;\n", 0, 32},
+    {"random",
+     "mad.lo.u32 %r6, %gtid, 747796405, 2891336453;\nshr.u32 %r2, %r6, 15;\nxor.b32 %r2, %r2, %r6;\n"
+     "mul.lo.u32 %r2, %r2, 1664525;\nshr.u32 %r2, %r2, 13;\nand.b32 %r2, %r2, %r5;\n",
+     0, 32},
     {"own", "and.b32 %r2, %lane, %r5;\n", 128, 32},
     /* random words of a larger table: other words of the same bank meet, too */
-    {"table", "mad.lo.u32 %r6, %gtid, 747796405, 2891336453;\nshr.u32 %r2, %r6, 15;\nxor.b32 %r2, %r2, %r6;\n"
-              "mul.lo.u32 %r2, %r2, 1664525;\nshr.u32 %r2, %r2, 13;\nand.b32 %r2, %r2, %r5;\n", 0, 32},
+    {"table",
+     "mad.lo.u32 %r6, %gtid, 747796405, 2891336453;\nshr.u32 %r2, %r6, 15;\nxor.b32 %r2, %r2, %r6;\n"
+     "mul.lo.u32 %r2, %r2, 1664525;\nshr.u32 %r2, %r2, 13;\nand.b32 %r2, %r2, %r5;\n",
+     0, 32},
     /* as grouped, all words in one bank */
     {"bank", "add.u32 %r6, %r5, 1;\nmul.lo.u32 %r2, %lane, %r6;\nshr.u32 %r2, %r2, 5;\nshl.b32 %r2, %r2, 5;\n", 0, 32},
 };
@@ -44,7 +49,8 @@ static void measure(struct bench *bench, size_t k, size_t p) {
         return;
     struct text setup = {0}, body = {0};
     text_add(&setup,
-             "mov.u32 %%r6, table;\nmov.u32 %%r7, %%thread;\nmov.u32 %%r8, %%ntid.x;\nFILL:\nshl.b32 %%t, %%r7, 2;\nadd.u32 %%t, %%t, %%r6;\n"
+             "mov.u32 %%r6, table;\nmov.u32 %%r7, %%thread;\nmov.u32 %%r8, %%ntid.x;\nFILL:\nshl.b32 %%t, %%r7, "
+             "2;\nadd.u32 %%t, %%t, %%r6;\n"
              "st.shared.u32 [%%t], 0;\nadd.u32 %%r7, %%r7, %%r8;\nsetp.lt.u32 %%q, %%r7, 12288;\n@%%q bra FILL;\n"
              "shr.u32 %%r3, %%thread, 5;\nsub.u32 %%r5, %%number, 1;\n%s"
              "mad.lo.u32 %%r2, %%r3, %u, %%r2;\nmov.u32 %%r6, table;\nmad.lo.u32 %%r0, %%r2, %u, %%r6;\n",

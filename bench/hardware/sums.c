@@ -1,6 +1,7 @@
 /* Atomics on global memory that meet in few sectors, by pattern of a warp's lanes: the words of one sector, the sectors
  * of a line, lines of one slice. Reductions of integers and floating-point numbers, with and without results. Blocks of
- * 256 threads, two on each SM, unless the name says otherwise. In cycles of the whole GPU for one instruction of one warp. */
+ * 256 threads, two on each SM, unless the name says otherwise. In cycles of the whole GPU for one instruction of one
+ * warp. */
 #include "bench.h"
 
 #include <stdio.h>
@@ -19,8 +20,10 @@ static const struct {
     {"red_f16x2", "red.global.add.noftz.f16x2 [%rd0], %a;", 4},
     {"atom_u32", "atom.global.add.u32 %r1$, [%rd0], 1;\nxor.b32 %sink, %sink, %r1$;", 4},
     {"atom_f32", "atom.global.add.f32 %f1$, [%rd0], 0f3F800000;\nmov.b32 %t, %f1$;\nxor.b32 %sink, %sink, %t;", 4},
-    {"atom_f64", "atom.global.add.f64 %d1$, [%rd0], 0d3FF0000000000000;\ncvt.rzi.u32.f64 %t, %d1$;\n"
-                 "xor.b32 %sink, %sink, %t;", 8},
+    {"atom_f64",
+     "atom.global.add.f64 %d1$, [%rd0], 0d3FF0000000000000;\ncvt.rzi.u32.f64 %t, %d1$;\n"
+     "xor.b32 %sink, %sink, %t;",
+     8},
     {"atom_cas", "atom.global.cas.b32 %r1$, [%rd0], %lane, %b;\nxor.b32 %sink, %sink, %r1$;", 4},
 };
 enum { N_OPS = sizeof op / sizeof *op };
@@ -40,8 +43,10 @@ static const struct {
     /* All lanes of a warp on one word, the warps on different words. */
     {"warp", "and.b32 %r2, %r3, %r5;\n", false, false},
     /* Each lane on a random one. */
-    {"random", "mad.lo.u32 %r6, %gtid, 747796405, 2891336453;\nshr.u32 %r2, %r6, 15;\nxor.b32 %r2, %r2, %r6;\n"
-               "mul.lo.u32 %r2, %r2, 1664525;\nshr.u32 %r2, %r2, 13;\nand.b32 %r2, %r2, %r5;\n", false, false},
+    {"random",
+     "mad.lo.u32 %r6, %gtid, 747796405, 2891336453;\nshr.u32 %r2, %r6, 15;\nxor.b32 %r2, %r2, %r6;\n"
+     "mul.lo.u32 %r2, %r2, 1664525;\nshr.u32 %r2, %r2, 13;\nand.b32 %r2, %r2, %r5;\n",
+     false, false},
     /* As beside, with a kilobyte for each warp. */
     {"own", "and.b32 %r2, %lane, %r5;\n", false, true},
 };
@@ -49,7 +54,8 @@ static const struct {
 static const char start[] = "shr.u32 %r3, %gtid, 5;\nand.b32 %r5, %number, 65535;\nshr.u32 %r7, %number, 16;\n";
 static const char address[] = "mul.wide.u32 %rd0, %r2, %r7;\nadd.u64 %rd0, %rd0, %data;\n";
 
-/* Reductions leave the SM before they are computed. One more atomic, whose result decides over a store, waits for them. */
+/* Reductions leave the SM before they are computed. One more atomic, whose result decides over a store, waits for them.
+ */
 static const char last[] = "@!%p0 atom.global.or.b32 %t, [%rd0], 0;\n@!%p0 xor.b32 %sink, %sink, %t;\n";
 
 static struct bench_kernel compile(struct bench *bench, size_t k, size_t p) {
@@ -76,10 +82,8 @@ static void words(struct bench *bench) {
     const struct {
         const char *name;
         unsigned blocks, threads;
-    } shape[] = {{"", 2 * bench->n_sms, 256},
-                 {"_one_warp", 1, 32},
-                 {"_one_sm", 1, 512},
-                 {"_warp_per_sm", bench->n_sms, 32}};
+    } shape[] = {
+        {"", 2 * bench->n_sms, 256}, {"_one_warp", 1, 32}, {"_one_sm", 1, 512}, {"_warp_per_sm", bench->n_sms, 32}};
     for (size_t k = 0; k < N_OPS; k++)
         for (size_t p = 0; p < sizeof pattern / sizeof *pattern; p++) {
             char prefix[64];
@@ -189,7 +193,9 @@ static void loops(struct bench *bench) {
     const struct {
         const char *name;
         unsigned blocks, threads, least;
-    } shape[] = {{"one_warp", 1, 32, 1}, {"one_sm", 1, 512, 4}, {"warp_per_sm", bench->n_sms, 32, 64},
+    } shape[] = {{"one_warp", 1, 32, 1},
+                 {"one_sm", 1, 512, 4},
+                 {"warp_per_sm", bench->n_sms, 32, 64},
                  {"all_sms", 2 * bench->n_sms, 256, 1024}};
     static const char setup[] =
         "shr.u32 %r3, %gtid, 5;\nsub.u32 %r5, %number, 1;\nmov.u32 %r20, 0;\n"

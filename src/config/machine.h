@@ -92,8 +92,9 @@ struct config_copies {
 
 struct config_serial_atomics {
     bool is_present;
-    double slice_cycles;
-    uint32_t retry_cycles, retry_busy_cycles;
+    double slice_cycles, part_cycles, sum_cycles;
+    double retry_busy_cycles;
+    uint32_t retry_cycles, retry_least_cycles, retry_wide_cycles;
 };
 
 /* Any cache. */

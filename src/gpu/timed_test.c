@@ -218,10 +218,11 @@ static void the_end_of_a_launch_waits_for_atomics_on_their_way(void **state) {
     (void)state;
     static const char body[] = "ld.param.u64 %d1, [p];\nmov.u32 %r1, %tid.x;\nshr.u32 %r1, %r1, 6;\n"
                                "mul.wide.u32 %d2, %r1, 4;\nadd.u64 %d1, %d1, %d2;\nred.global.add.u32 [%d1], 1;\nret;";
-    static const char *const slow[] = {"memory.perfect=false", "launch.drain_cycles=10", "serial_atomics.present=true",
-                                       "serial_atomics.slice_cycles=100", NULL};
+    static const char *const slow[] = {"memory.perfect=false",           "launch.drain_cycles=10",
+                                       "serial_atomics.present=true",    "serial_atomics.slice_cycles=100",
+                                       "serial_atomics.part_cycles=100", NULL};
     static const char *const without[] = {"memory.perfect=false", "serial_atomics.present=true",
-                                          "serial_atomics.slice_cycles=100", NULL};
+                                          "serial_atomics.slice_cycles=100", "serial_atomics.part_cycles=100", NULL};
     assert_true(cycles_of(slow, body, 1, 32) >= 31 * 100);
     assert_true(cycles_of(slow, body, 1, 32) < 31 * 100 + 1000);
     assert_true(cycles_of(without, body, 1, 32) < 1000);
@@ -335,7 +336,7 @@ static void schedulers_with_their_own_units_do_not_wait_for_each_other(void **st
 static void atomics_on_one_address_come_one_by_one(void **state) {
     (void)state;
     static const char *const joined[] = {"memory.perfect=false", NULL};
-    static const char *const single[] = {"memory.perfect=false", "serial_atomics.slice_cycles=10", NULL};
+    static const char *const single[] = {"memory.perfect=false", "serial_atomics.part_cycles=10", NULL};
     static const char same[] = "ld.param.u64 %d1, [p];\nred.global.add.u32 [%d1], 1;\nret;";
     static const char apart[] = "ld.param.u64 %d1, [p];\nmov.u32 %r1, %tid.x;\nmul.wide.u32 %d2, %r1, 4;\n"
                                 "add.u64 %d1, %d1, %d2;\nred.global.add.u32 [%d1], 1;\n"

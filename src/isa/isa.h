@@ -43,7 +43,8 @@ enum isa_work { ISA_WORK_INTEGER, ISA_WORK_FLOAT, ISA_WORK_SPECIAL };
 /* How an atomic differs from others. */
 enum isa_atomic {
     ISA_ATOMIC_PLAIN,
-    ISA_ATOMIC_SLOW,     /* on floating-point numbers: an address takes the L2 twice as long (red_add_f32) */
+    ISA_ATOMIC_SWAP,     /* a compare-and-swap */
+    ISA_ATOMIC_SUM,     /* on floating-point numbers: serial_atomics.sum_cycles */
     ISA_ATOMIC_RETRIED,  /* shared memory has it as a loop of compare-and-swap, and ISA_AROUND_RETRIES instructions */
     ISA_ATOMIC_COUNTING, /* adds 1 in shared memory, and no one reads the result, or waits for an mbarrier: lanes of an
                             address go together */

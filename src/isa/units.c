@@ -157,7 +157,9 @@ static enum isa_atomic kind_of_atomic(const struct isa_code *code, const struct 
             value->value == 1 && !has_reader(code, insn))
             return ISA_ATOMIC_COUNTING;
     }
-    return is_float ? ISA_ATOMIC_SLOW : ISA_ATOMIC_PLAIN;
+    if (ptx_has(insn, PTX_MOD_CAS))
+        return ISA_ATOMIC_SWAP;
+    return is_float ? ISA_ATOMIC_SUM : ISA_ATOMIC_PLAIN;
 }
 
 /* ---- Everything else --------------------------------------------------------------------------------------------- */

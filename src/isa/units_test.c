@@ -105,8 +105,8 @@ static void atomics_differ(void **state) {
                               "red.shared.add.f32 [%r1], %f1;\natom.shared.add.u64 %rd1, [s], 1;\n"
                               "atom.shared.cas.b64 %rd1, [%r1], %rd2, %rd3;\nst.global.u32 [%rd0], %r2;\n");
     static const enum isa_atomic kinds[] = {
-        ISA_ATOMIC_JOINED,   ISA_ATOMIC_SLOW,    ISA_ATOMIC_COUNTING, ISA_ATOMIC_PLAIN, ISA_ATOMIC_PLAIN,
-        ISA_ATOMIC_COUNTING, ISA_ATOMIC_RETRIED, ISA_ATOMIC_RETRIED,  ISA_ATOMIC_PLAIN}; /* %r2 is read, %r3 is not */
+        ISA_ATOMIC_JOINED,   ISA_ATOMIC_SUM,     ISA_ATOMIC_COUNTING, ISA_ATOMIC_PLAIN, ISA_ATOMIC_PLAIN,
+        ISA_ATOMIC_COUNTING, ISA_ATOMIC_RETRIED, ISA_ATOMIC_RETRIED,  ISA_ATOMIC_SWAP}; /* %r2 is read, %r3 is not */
     for (unsigned k = 0; k < sizeof kinds / sizeof *kinds; k++)
         assert_int_equal(fixture_at(&f, k)->atomic, kinds[k]);
     fixture_free(&f);

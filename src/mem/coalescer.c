@@ -243,29 +243,73 @@ unsigned mem_count_sectors(const uint64_t address[32], uint32_t mask, uint32_t b
     return sectors.n;
 }
 
-unsigned mem_most_lanes_of_address(const uint64_t address[32], uint32_t mask) {
-    uint32_t lanes = mask;
-    unsigned most = 1;
+unsigned mem_most_lanes_of_bank(const uint64_t address[32], uint32_t mask, uint32_t bytes, uint32_t banks) {
+    uint8_t n_lanes[MEM_MAX_SHARED_BANKS] = {0};
+    unsigned most = 1, each = (bytes + WORD_BYTES - 1) / WORD_BYTES;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        uint64_t word = address[__builtin_ctz(rest)] / WORD_BYTES;
+        for (unsigned i = 0; i < each; i++) {
+            unsigned n = ++n_lanes[(word + i) % banks];
+            most = n > most ? n : most;
+        }
+    }
+    return most;
+}
+
+/* The lanes of a transaction by address: how many have each of them. */
+struct shares {
+    uint8_t n_addresses, most, n_lanes[32];
+};
+
+static void count_lanes(struct shares *shares, const uint64_t address[32], uint32_t lanes) {
+    shares->n_addresses = shares->most = 0;
     while (lanes) {
         uint64_t first = address[__builtin_ctz(lanes)];
-        unsigned n = 0;
+        uint8_t n = 0;
         for (uint32_t rest = lanes; rest; rest &= rest - 1)
             if (address[__builtin_ctz(rest)] == first) {
                 lanes &= ~(1u << __builtin_ctz(rest));
                 n++;
             }
-        most = n > most ? n : most;
+        shares->n_lanes[shares->n_addresses++] = n;
+        shares->most = n > shares->most ? n : shares->most;
     }
-    return most;
 }
 
-unsigned mem_repeat_atomics(const uint64_t address[32], unsigned n, unsigned times,
+/* Adds a transaction for each address that has a lane left in this round. */
+static unsigned add_round(const struct shares *shares, const struct mem_transaction *once, unsigned round,
+                          uint32_t bytes, struct mem_transaction *out) {
+    uint32_t n = 0;
+    for (unsigned a = 0; a < shares->n_addresses; a++)
+        n += shares->n_lanes[a] > round;
+    *out = *once;
+    out->bytes = n * bytes < once->bytes ? n * bytes : once->bytes;
+    return 1;
+}
+
+unsigned mem_repeat_atomics(const uint64_t address[32], unsigned n, uint32_t bytes,
                             struct mem_transaction out[MEM_MAX_TRANSACTIONS]) {
-    unsigned sum = n;
+    enum { GROUP_BITS = 7 };
+    struct mem_transaction once[MEM_MAX_TRANSACTIONS];
+    struct shares shares[MEM_MAX_TRANSACTIONS];
+    unsigned sum = 0, most = 1;
+    for (unsigned i = 0; i < n; i++) {
+        count_lanes(&shares[i], address, out[i].lanes);
+        most = shares[i].most > most ? shares[i].most : most;
+    }
+    if (most == 1)
+        return n;
+    memcpy(once, out, n * sizeof *once);
     for (unsigned i = 0; i < n; i++)
-        for (unsigned k = 1 + times * (mem_most_lanes_of_address(address, out[i].lanes) - 1);
-             k > 1 && sum < MEM_MAX_TRANSACTIONS; k--)
-            out[sum++] = out[i];
+        for (unsigned round = 0, left = shares[i].most; left > round && sum < MEM_MAX_TRANSACTIONS; round++)
+            for (unsigned k = i; k < n && sum < MEM_MAX_TRANSACTIONS; k++) {
+                if (shares[k].most <= round || once[k].line >> GROUP_BITS != once[i].line >> GROUP_BITS)
+                    continue;
+                sum += add_round(&shares[k], &once[k], round, bytes, &out[sum]);
+                left = shares[k].most > left ? shares[k].most : left;
+                if (shares[k].most == round + 1)
+                    shares[k].most = 0;
+            }
     return sum;
 }
 

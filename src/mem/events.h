@@ -28,17 +28,21 @@ enum mem_message_type {
 };
 
 enum mem_message_flags {
-    MEM_FLAG_CODE = 1,       /* from or to the instruction cache */
-    MEM_FLAG_DIRECT = 2,     /* no MSHR: the token is the caller's */
-    MEM_FLAG_NEXT_PART = 4,  /* WRITE: follows a part of the same 128 bytes, of the same instruction */
-    MEM_FLAG_ATOMIC = 4,     /* DONE: answers an atomic */
-    MEM_FLAG_HAS_COPY = 4,   /* OWN: the sender has a shared copy. ACK: the sender keeps a shared copy */
-    MEM_FLAG_HAS_DATA = 8,   /* ACK: carries the modified line */
-    MEM_FLAG_BULK = 8,       /* READ, DATA: of a bulk copy */
-    MEM_FLAG_EXCLUSIVE = 16, /* DATA: no other copy exists; the line may be written */
-    MEM_FLAG_HOLDS_ROW = 32, /* READ: DRAM should keep the row open */
-    MEM_FLAG_TEXTURE = 64,   /* from or to the texture cache */
-    MEM_FLAG_COMBINED = 128, /* DATA: leaves the bank in another SM's packet */
+    MEM_FLAG_CODE = 1,        /* from or to the instruction cache */
+    MEM_FLAG_DIRECT = 2,      /* no MSHR: the token is the caller's */
+    MEM_FLAG_NEXT_PART = 4,   /* WRITE: follows a part of the same 128 bytes, of the same instruction */
+    MEM_FLAG_NEXT_SECTOR = 4, /* ATOMIC: follows another sector of the same 128 bytes, for other lanes */
+    MEM_FLAG_ATOMIC = 4,      /* DONE: answers an atomic */
+    MEM_FLAG_HAS_COPY = 4,    /* OWN: the sender has a shared copy. ACK: the sender keeps a shared copy */
+    MEM_FLAG_HAS_DATA = 8,    /* ACK: carries the modified line */
+    MEM_FLAG_BULK = 8,        /* READ, DATA: of a bulk copy */
+    MEM_FLAG_TWICE = 8,       /* ATOMIC: takes a slice two passes */
+    MEM_FLAG_SUM = 16,        /* ATOMIC: adds floating-point numbers */
+    MEM_FLAG_EXCLUSIVE = 16,  /* DATA: no other copy exists; the line may be written */
+    MEM_FLAG_SEVERAL = 32,    /* ATOMIC: changes several numbers; not set any more when it leaves the SM */
+    MEM_FLAG_HOLDS_ROW = 32,  /* READ: DRAM should keep the row open */
+    MEM_FLAG_TEXTURE = 64,    /* from or to the texture cache */
+    MEM_FLAG_COMBINED = 128,  /* DATA: leaves the bank in another SM's packet */
     MEM_FLAG_READ_ONLY = MEM_FLAG_CODE | MEM_FLAG_TEXTURE /* caches that the directory does not track */
 };
 

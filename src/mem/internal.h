@@ -75,7 +75,8 @@ struct mem_sm {
     struct mem_burst {
         uint64_t group;
         uint32_t token, n_sectors;
-        bool has_mask;
+        uint32_t sectors; /* atomics: a bit for each that has left in this turn */
+        bool has_mask, has_words;
     } burst;                /* the sectors of one line that an instruction stores, of which the last packets were */
     uint64_t bulk_group;    /* the line of which a bulk copy last asked for sectors */
     uint64_t flushed_stamp; /* the data cache's stamp when its last flush began; MEM_NEVER: there was none */
@@ -137,6 +138,13 @@ struct mem_ring {
     uint32_t capacity, first, n;
 };
 
+/* The last sums of floating-point numbers of a slice. */
+enum { MEM_LATEST_SUMS = 4 };
+struct mem_sum {
+    uint64_t line;
+    double next; /* when the slice can add to the line again */
+};
+
 struct mem_bank {
     _Alignas(BASE_PAIR_BYTES) struct mem_cache cache;
     struct mem_partition *partition;
@@ -158,7 +166,9 @@ struct mem_bank {
     bool was_store;                               /* with shares_lookups: the last access was a store of `stores` */
     uint64_t host_atomic_line, host_atomic_ready; /* the last atomic on host memory, and when its answer leaves */
     uint64_t host_ready;                          /* when the data of the last read of host memory leaves */
-    double rest;                                  /* cycles that accesses have used but free_cycle does not include */
+    struct mem_sum sum[MEM_LATEST_SUMS];          /* a ring; oldest_sum is replaced next */
+    uint32_t oldest_sum;
+    double rest; /* cycles that accesses have used but free_cycle does not include */
     uint32_t id, n_fetches, max_fetches, n_fills_waiting;
     bool is_blocked, are_stores_blocked, has_serve_event, has_retry_event;
 };

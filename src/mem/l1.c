@@ -228,7 +228,13 @@ static uint32_t sectors_on_link(const struct mem *mem, struct mem_sm *sm, const 
     *is_next = is_part && burst->has_mask;
     uint32_t n = 1;
     if (message->type == MEM_MSG_ATOMIC) {
-        n += burst->n_sectors == 1;
+        uint32_t sector = 1u << (message->line & ((1u << (LINE_BITS - mem->line_shift)) - 1));
+        *is_next = burst->sectors && !(burst->sectors & sector); /* otherwise another lane's turn begins */
+        burst->sectors = *is_next ? burst->sectors | sector : sector;
+        if (!*is_next)
+            burst->has_words = false;
+        n += !burst->has_words && (*is_next || message->flags & MEM_FLAG_SEVERAL);
+        burst->has_words |= n > 1;
     } else if (is_part) {
         n += !burst->has_mask;
         burst->has_mask = true;
@@ -258,7 +264,8 @@ static bool send_direct(struct mem *mem, struct mem_sm *sm, const struct mem_l1 
     }
     bool is_next;
     uint32_t n_sectors = sectors_on_link(mem, sm, &message, &is_next);
-    message.flags |= is_next ? MEM_FLAG_NEXT_PART : 0;
+    message.flags |= is_next ? MEM_FLAG_NEXT_PART : 0; /* or MEM_FLAG_NEXT_SECTOR */
+    message.flags &= (uint8_t)~MEM_FLAG_SEVERAL;
     address_to_bank(mem, sm, &message, sm->burst.n_sectors == 1);
     mem_crossbar_sectors_to_bank(mem, sm, &message, n_sectors, cycle + l1->latency_cycles);
     return true;
@@ -268,7 +275,10 @@ static enum mem_answer access_directly(struct mem *mem, struct mem_sm *sm, struc
                                        enum mem_kind kind, uint64_t address, uint32_t bytes, uint32_t token,
                                        uint64_t *ready) {
     enum mem_message_type type = kind == MEM_ATOMIC ? MEM_MSG_ATOMIC : kind == MEM_WRITE ? MEM_MSG_WRITE : MEM_MSG_READ;
-    if (!send_direct(mem, sm, l1, type, hint_of(kind), address, bytes, token, cycle))
+    uint32_t flags = hint_of(kind) | (bytes & MEM_ADDS_FLOATS ? MEM_FLAG_SUM : 0) |
+                     (bytes & MEM_PASSES_TWICE ? MEM_FLAG_TWICE : 0) | (bytes & MEM_HAS_SEVERAL ? MEM_FLAG_SEVERAL : 0);
+    bytes &= MEM_ADDS_FLOATS - 1;
+    if (!send_direct(mem, sm, l1, type, flags, address, bytes, token, cycle))
         return refuse(mem, sm, &sm->counters.crossbar_full, cycle, ready);
     if (kind == MEM_WRITE)
         return hit(ready, cycle + 1);

@@ -417,18 +417,48 @@ static bool accept(struct mem *mem, struct mem_bank *bank, const struct mem_mess
     return true;
 }
 
+/* Returns for how long a slice computes an atomic. */
+static double atomic_cycles(const struct config_serial_atomics *atomics, const struct mem *mem,
+                            const struct mem_message *message) {
+    bool is_part = message->bytes < mem->line_bytes && atomics->part_cycles > 0;
+    if (message->flags & MEM_FLAG_TWICE)
+        return 2 * atomics->slice_cycles;
+    return is_part ? atomics->part_cycles : atomics->slice_cycles;
+}
+
+/* Returns how many cycles a sum of floating-point numbers still waits for the last one on the same line. */
+static double sum_wait(const struct mem_bank *bank, const struct mem_message *message, uint64_t cycle) {
+    double now = (double)cycle + bank->rest;
+    for (uint32_t i = 0; i < MEM_LATEST_SUMS; i++)
+        if (bank->sum[i].line == message->line && bank->sum[i].next > now)
+            return bank->sum[i].next - now;
+    return 0;
+}
+
+static void note_sum(const struct mem *mem, struct mem_bank *bank, const struct mem_message *message, double start) {
+    const struct config_serial_atomics *atomics = &mem->machine->serial_atomics;
+    double twice = message->flags & MEM_FLAG_TWICE ? atomics->slice_cycles : 0;
+    bank->sum[bank->oldest_sum] = (struct mem_sum){message->line, start + atomics->sum_cycles + twice};
+    bank->oldest_sum = (bank->oldest_sum + 1) % MEM_LATEST_SUMS;
+}
+
 /* Returns how long the lookup port stays busy: a cycle, or until an atomic has been computed, a part of a line written,
  * `n_more` further sectors read, and sectors that come from elsewhere filled. */
 static uint64_t busy_cycles(const struct mem *mem, struct mem_bank *bank, const struct mem_message *message,
-                            uint32_t n_more) {
+                            uint32_t n_more, uint64_t cycle) {
     const struct config_machine *machine = mem->machine;
     if (message->type == MEM_MSG_READ && n_more == 0 && bank->rest < 1)
         return 1;
     bool is_partial = message->type == MEM_MSG_WRITE && message->bytes < mem->line_bytes;
     bool is_serial = message->type == MEM_MSG_ATOMIC && machine->serial_atomics.is_present;
+    double wait = 0;
+    if (is_serial && message->flags & MEM_FLAG_SUM && machine->serial_atomics.sum_cycles > 0) {
+        wait = sum_wait(bank, message, cycle);
+        note_sum(mem, bank, message, (double)cycle + bank->rest + wait);
+    }
     bool is_bulk = message->flags & MEM_FLAG_BULK;
     bool is_next = is_partial && message->flags & MEM_FLAG_NEXT_PART && machine->slice.next_partial_cycles > 0;
-    double cycles = is_serial    ? machine->serial_atomics.slice_cycles
+    double cycles = is_serial    ? wait + atomic_cycles(&machine->serial_atomics, mem, message)
                     : is_next    ? machine->slice.next_partial_cycles
                     : is_partial ? machine->slice.partial_cycles
                                  : 1;
@@ -444,7 +474,7 @@ static uint64_t busy_cycles(const struct mem *mem, struct mem_bank *bank, const 
 /* Answers a waiting read together with an earlier one. Returns false if it has to wait. */
 static bool answer_too(struct mem *mem, struct mem_bank *bank, struct mem_input *input, uint64_t cycle) {
     struct mem_message message = input->message;
-    message.flags |= MEM_FLAG_COMBINED;
+    message.flags |= message.type == MEM_MSG_READ ? MEM_FLAG_COMBINED : 0;
     if (!accept(mem, bank, &message, cycle))
         return false;
     input->is_answered = true;
@@ -525,6 +555,28 @@ static __attribute__((noinline)) uint32_t read_rest_of_line(struct mem *mem, str
     return n;
 }
 
+/* The first request is a sum that waits. The sectors of a line arrive together and are computed together, so one that
+ * follows another sector passes. Returns whether there is one. How far the bank looks is our choice. */
+static __attribute__((noinline)) bool let_sector_pass(struct mem *mem, struct mem_bank *bank, uint64_t cycle) {
+    enum { WINDOW = 16 };
+    struct mem_ring *ring = &bank->requests;
+    for (uint32_t i = 1; i < ring->n && i < WINDOW; i++) {
+        uint32_t place = ring->first + i;
+        struct mem_input *input = &ring->items[place < ring->capacity ? place : place - ring->capacity];
+        const struct mem_message message = input->message;
+        if (input->ready > cycle)
+            break;
+        if (input->is_answered || message.type != MEM_MSG_ATOMIC || !(message.flags & MEM_FLAG_NEXT_SECTOR) ||
+            sum_wait(bank, &message, cycle) > 0)
+            continue;
+        if (!answer_too(mem, bank, input, cycle))
+            break;
+        bank->free_cycle = cycle + busy_cycles(mem, bank, &message, 0, cycle);
+        return true;
+    }
+    return false;
+}
+
 /* Serves a store that has its own port. */
 static inline void serve_store(struct mem *mem, struct mem_bank *bank, uint64_t cycle) {
     if (bank->stores.n == 0 || bank->are_stores_blocked || bank->store_free_cycle > cycle ||
@@ -558,6 +610,9 @@ static inline void serve_request(struct mem *mem, struct mem_bank *bank, uint64_
     if (bank->requests.n == 0 || bank->is_blocked || ring_first(&bank->requests)->ready > cycle)
         return;
     struct mem_message message = ring_first(&bank->requests)->message;
+    if (message.flags & MEM_FLAG_SUM && message.type == MEM_MSG_ATOMIC && sum_wait(bank, &message, cycle) >= 1 &&
+        let_sector_pass(mem, bank, cycle))
+        return;
     bank->is_blocked = !accept(mem, bank, &message, cycle);
     if (bank->is_blocked) {
         bank->partition->counters.l2_blocked++;
@@ -566,7 +621,7 @@ static inline void serve_request(struct mem *mem, struct mem_bank *bank, uint64_
     finish_request(mem, bank, &message, cycle);
     bool reads_line = message.type == MEM_MSG_READ && (mem->shares_lookups || message.flags & MEM_FLAG_BULK);
     uint32_t n_more = reads_line ? read_rest_of_line(mem, bank, &message, cycle) : 0;
-    bank->free_cycle = cycle + busy_cycles(mem, bank, &message, n_more);
+    bank->free_cycle = cycle + busy_cycles(mem, bank, &message, n_more, cycle);
     if (mem->shares_lookups) {
         bank->store_free_cycle = cycle + 1;
         bank->was_store = false;

@@ -53,16 +53,23 @@ unsigned mem_coalesce_run(uint64_t start, uint32_t bytes, uint32_t line_bytes,
 unsigned mem_coalesce_words(const uint64_t address[32], uint32_t mask, unsigned n_words, uint32_t distance,
                             uint32_t line_bytes, struct mem_transaction out[MEM_MAX_TRANSACTIONS]);
 /* Atomics on one address are computed one after the other. This repeats each of the `n` transactions for as many lanes
- * as have one of its addresses in common, `times` for each. Returns the new number of transactions, at most
- * MEM_MAX_TRANSACTIONS. */
-unsigned mem_repeat_atomics(const uint64_t address[32], unsigned n, unsigned times,
+ * as have one of its addresses in common. Those of one line of 128 bytes follow each other: all of them once, then
+ * those that need it a second time, and so on. A transaction carries `bytes` for each of its addresses. Returns the new
+ * number of transactions, at most MEM_MAX_TRANSACTIONS. */
+unsigned mem_repeat_atomics(const uint64_t address[32], unsigned n, uint32_t bytes,
                             struct mem_transaction out[MEM_MAX_TRANSACTIONS]);
+/* What serial_atomics needs to know of an atomic: combined with the bytes for mem_access(). */
+enum mem_atomic {
+    MEM_ADDS_FLOATS = 1 << 16,  /* it adds floating-point numbers */
+    MEM_PASSES_TWICE = 1 << 17, /* it takes a slice two passes */
+    MEM_HAS_SEVERAL = 1 << 18,  /* it changes several numbers of the line */
+};
 /* Local memory has addresses of its own from here on. */
 #define MEM_LOCAL UINT64_C(0x0000400000000000)
 static inline bool mem_is_local(uint64_t address) { return address - MEM_LOCAL < UINT64_C(1) << 44; }
 
-/* Returns the most lanes of the mask that have one address. */
-unsigned mem_most_lanes_of_address(const uint64_t address[32], uint32_t mask);
+/* Returns the most lanes of the mask that access one bank of shared memory, whether the same word or not. */
+unsigned mem_most_lanes_of_bank(const uint64_t address[32], uint32_t mask, uint32_t bytes, uint32_t banks);
 /* Returns the cycles that a shared-memory access takes: the most distinct words requested from one bank (a word is
  * broadcast to all lanes that request it). */
 unsigned mem_bank_conflicts(const uint64_t address[32], uint32_t mask, uint32_t bytes, uint32_t banks);

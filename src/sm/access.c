@@ -109,10 +109,10 @@ static void access_shared(struct sm *sm, uint32_t s, uint32_t pc, uint32_t mask,
         unsigned of_parts = sm_fragment_passes(sm, pc, true);
         passes = of_parts ? of_parts : passes;
     }
+    uint32_t plain_passes = passes;
     if (timing->is_atomic && timing->atomic_kind != ISA_ATOMIC_COUNTING && timing->atomic_kind != ISA_ATOMIC_JOINED &&
         sm->machine->serial_atomics.is_present) { /* one by one here, too */
-        unsigned most = mem_most_lanes_of_address(sm->cx.address, mask);
-        passes = most > passes ? most : passes;
+        passes = mem_most_lanes_of_bank(sm->cx.address, mask, bytes, banks);
     }
     sm->counters.shared_passes += passes;
     if (passes > 1)
@@ -133,11 +133,16 @@ static void access_shared(struct sm *sm, uint32_t s, uint32_t pc, uint32_t mask,
         slot->result_ready = ready > slot->result_ready ? ready : slot->result_ready;
         return;
     }
-    if (timing->atomic_kind == ISA_ATOMIC_RETRIED) { /* each round, one lane of a bank succeeds */
-        extra = (uint64_t)passes * sm->machine->serial_atomics.retry_busy_cycles;
-        ready = cycle + (uint64_t)passes * sm->machine->serial_atomics.retry_cycles;
-        if (passes > 1)
-            count_retries(sm, mask, passes - 1, timing->parts / ISA_PARTS - ISA_AROUND_RETRIES);
+    if (timing->atomic_kind == ISA_ATOMIC_RETRIED) {
+        uint32_t block = slot->group->home ? slot->group->home->slot : 0;
+        struct sm_retry_cost cost =
+            sm_retries_access(&sm->retries, sm->machine, sm->cx.address, mask, bytes, plain_passes, block, cycle);
+        extra = cost.busy_cycles;
+        ready = cost.ready;
+        slot->fetch_ready =
+            ready > slot->fetch_ready ? ready : slot->fetch_ready; /* it is a loop, also without a result */
+        if (cost.n_rounds > 1)
+            count_retries(sm, mask, cost.n_rounds - 1, timing->parts / ISA_PARTS - ISA_AROUND_RETRIES);
     }
     sm_units_occupy(&sm->units, SM_UNIT_LDST, 0, cycle + extra);
     sm_set_destinations(sm, s, timing, mask, ready);
@@ -253,8 +258,18 @@ static void coalesce(const struct sm *sm, const struct sm_timing *timing, const 
                      : mem_coalesce(address, mask, bytes, line_bytes, request->transaction);
     for (uint32_t i = 0; sm->prefetches && i < n; i++)
         mem_prefetch_access(sm->mem, sm->index, request->transaction[i].line);
-    if (timing->is_atomic && timing->atomic_kind != ISA_ATOMIC_JOINED && sm->machine->serial_atomics.is_present)
-        n = mem_repeat_atomics(address, n, timing->atomic_kind == ISA_ATOMIC_SLOW ? 2 : 1, request->transaction);
+    request->atomic = 0;
+    request->number_bytes = bytes;
+    request->twice_above = line_bytes;
+    if (timing->is_atomic && sm->machine->serial_atomics.is_present) {
+        if (timing->atomic_kind != ISA_ATOMIC_JOINED)
+            n = mem_repeat_atomics(address, n, bytes, request->transaction);
+        request->atomic = timing->atomic_kind == ISA_ATOMIC_SUM ? MEM_ADDS_FLOATS : 0;
+        if (timing->atomic_kind == ISA_ATOMIC_SWAP) /* its transactions also carry what they compare with */
+            request->twice_above = bytes;
+        else if (timing->atomic_kind == ISA_ATOMIC_SUM && bytes == sizeof(double))
+            request->twice_above = 2 * bytes;
+    }
     request->n_transactions = n;
 }
 

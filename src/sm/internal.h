@@ -12,6 +12,7 @@
 #include "sm/lanes.h"
 #include "sm/ldst.h"
 #include "sm/products.h"
+#include "sm/retries.h"
 #include "sm/schedulers.h"
 #include "sm/slots.h"
 #include "sm/sm.h"
@@ -67,6 +68,7 @@ struct sm {
     struct sm_copies copies;
     struct sm_products products;
     struct sm_ldst ldst;
+    struct sm_retries retries;
     const struct sm_program *program;
     const struct divergence_ops *divergence;
     void *model;

@@ -199,7 +199,11 @@ static bool look_up(struct sm *sm, uint32_t number, uint32_t line, uint64_t cycl
     }
     if (sm->wide && sm->wide->names_critical)
         sm_wide_name_access(sm, request);
-    enum mem_answer answer = mem_access(sm->mem, sm->index, cycle, request->kind, transaction->line, transaction->bytes,
+    uint32_t bytes = transaction->bytes;
+    if (request->kind == MEM_ATOMIC)
+        bytes |= request->atomic | (transaction->bytes > request->twice_above ? MEM_PASSES_TWICE : 0) |
+                 (transaction->bytes > request->number_bytes ? MEM_HAS_SEVERAL : 0);
+    enum mem_answer answer = mem_access(sm->mem, sm->index, cycle, request->kind, transaction->line, bytes,
                                         number | line << SM_TOKEN_SHIFT, &ready);
     if (answer == MEM_REFUSED) {
         sm->ldst.is_refused = ready == MEM_NEVER; /* until sm_memory_changed() */

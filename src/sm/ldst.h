@@ -31,7 +31,10 @@ struct sm_request {
     uint64_t board_age;     /* and the age of that row */
     struct exec_row *row;
     enum mem_kind kind;
-    uint32_t copy; /* is_copy: which one, or SM_NO_COPY */
+    uint32_t copy;        /* is_copy: which one, or SM_NO_COPY */
+    uint32_t atomic;      /* enum mem_atomic */
+    uint32_t twice_above; /* bytes of an atomic that take a slice one pass */
+    uint32_t number_bytes;
     bool is_used, is_copy;
     uint8_t grid; /* of the group that asked, if there are several (grids.h) */
 };

@@ -48,6 +48,6 @@ results=$(h200 two_sides) without=$(h200 two_sides --set lowering.diverge_cycles
 expect "branch with two sides" "$(value "$results" two_sides 16)" "$(($(value "$without" two_sides 16) + 30))"
 expect "branch that all take" "$(value "$results" two_sides 32)" "$(value "$without" two_sides 32)"
 results=$(h200 shared_atomic_f32)
-expect "floating-point atomics in shared memory, two rounds" "$(value "$results" shared_atomic_f32_1_warps 2)" 201
+expect "floating-point atomics in shared memory, two rounds" "$(value "$results" shared_atomic_f32_1_warps 2)" 194
 expect "end of a block to the next" "$(value "$(h200 block_end)" block_end 32)" \
     "$(($(value "$(h200 block_end --set launch.turn_cycles=0)" block_end 32) + 330))"
