@@ -82,7 +82,7 @@ static void place_block(struct exec_cta *cta) {
 
 struct exec_cta *exec_cta_new(const struct exec_grid *grid) {
     struct exec_cta *cta = allocate(sizeof *cta);
-    memset(cta, 0, sizeof *cta);
+    memset(cta, 0, offsetof(struct exec_cta, barrier));
     uint32_t n_threads = exec_shape_threads(&grid->shape);
     cta->n_rows = (n_threads + grid->warp_size - 1) / grid->warp_size;
     cta->block.grid = grid;
@@ -169,7 +169,8 @@ bool exec_cluster_is_complete(const struct exec_cluster *cluster, uint32_t warp_
         for (uint32_t k = 0; k < cta->n_rows; k++)
             live[k] = cta->row[k].live;
         const struct exec_barrier *barrier = &cta->barrier[EXEC_CLUSTER_BARRIER];
-        if (!barrier->is_open || !exec_barrier_is_complete(barrier, live, cta->n_rows, warp_size))
+        if (!exec_cta_is_open(cta, EXEC_CLUSTER_BARRIER) ||
+            !exec_barrier_is_complete(barrier, live, cta->n_rows, warp_size))
             return false;
     }
     return true;
@@ -191,8 +192,6 @@ void exec_cta_start(struct exec_cta *cta, uint32_t index, uint32_t sm) {
     exec_cta_number(cta, index);
     broadcast(block->smid, sm);
     memset(cta->shared, 0, grid->shared_bytes);
-    for (uint64_t left = cta->open_barriers; left; left &= left - 1)
-        exec_barrier_reset(&cta->barrier[__builtin_ctzll(left)]);
     cta->open_barriers = 0;
     for (uint32_t i = 0; i < cta->n_rows; i++)
         start_row(cta, i);
@@ -203,9 +202,15 @@ void exec_cta_start(struct exec_cta *cta, uint32_t index, uint32_t sm) {
         exec_check_block_start(block->check);
 }
 
+void exec_cta_open_barrier(struct exec_cta *cta, uint32_t number) {
+    if (exec_cta_is_open(cta, number))
+        return;
+    exec_barrier_reset(&cta->barrier[number]);
+    cta->open_barriers |= UINT64_C(1) << number;
+}
+
 void exec_cta_reset_barrier(struct exec_cta *cta, uint32_t number) {
     if (cta->block.check)
         exec_check_release(cta, number);
-    exec_barrier_reset(&cta->barrier[number]);
     cta->open_barriers &= ~(UINT64_C(1) << number);
 }

@@ -52,7 +52,7 @@ bool sm_cluster_is_seen(const struct sm *sm, const struct divergence_group *grou
     case EXEC_KIND_BARRIER:
         return insn->barrier_mode == EXEC_BARRIER_ARRIVE && insn->n_src == 1;
     case EXEC_KIND_EXIT:
-        return cta->barrier[EXEC_CLUSTER_BARRIER].is_open;
+        return exec_cta_is_open(cta, EXEC_CLUSTER_BARRIER);
     case EXEC_KIND_CONTEXT:
         if (insn->opcode == PTX_OP_CP)
             return ptx_has(sm->program->exec->source[group->pc], PTX_MOD_BULK);

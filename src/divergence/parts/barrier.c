@@ -44,7 +44,7 @@ uint32_t divergence_barrier_lanes(const struct exec_row *row, const struct exec_
 }
 
 bool divergence_barrier_is_complete(const struct exec_context *cx, const struct exec_cta *cta, uint32_t number) {
-    if (!cta->barrier[number].is_open)
+    if (!exec_cta_is_open(cta, number))
         return false;
     if (number == EXEC_CLUSTER_BARRIER && cta->block.cluster) /* the engine knows when other blocks have arrived */
         return cta->is_released;
@@ -60,7 +60,8 @@ bool divergence_barrier_waits(const struct exec_context *cx, const struct exec_c
                               uint32_t pc, uint32_t mask) {
     enum exec_barrier_mode mode = (enum exec_barrier_mode)cx->grid->program->code[pc].barrier_mode;
     if (mode == EXEC_BARRIER_WAIT)
-        return cta->barrier[EXEC_CLUSTER_BARRIER].arrived[row->index] & mask;
+        return exec_cta_is_open(cta, EXEC_CLUSTER_BARRIER) &&
+               cta->barrier[EXEC_CLUSTER_BARRIER].arrived[row->index] & mask;
     return mode != EXEC_BARRIER_ARRIVE;
 }
 
@@ -91,11 +92,11 @@ int divergence_barrier_arrive(struct exec_context *cx, struct exec_cta *cta, str
         fault(cx, mask, "a block has barriers 0 to 15");
     if (cx->fault.kind || insn->barrier_mode == EXEC_BARRIER_WAIT)
         return DIVERGENCE_NO_BARRIER;
+    exec_cta_open_barrier(cta, number);
     if (!exec_barrier_arrive(&cta->barrier[number], row->index, mask, predicate, expected)) {
         fault(cx, mask, "threads arrived at one barrier with different thread counts");
         return DIVERGENCE_NO_BARRIER;
     }
-    cta->open_barriers |= UINT64_C(1) << number;
     if (cta->block.check) /* lanes that arrive at the cluster's barrier wait for it later */
         exec_check_arrive(&cta->block, number, row->index, mask,
                           insn->barrier_mode != EXEC_BARRIER_ARRIVE || number == EXEC_CLUSTER_BARRIER);
