@@ -4,12 +4,13 @@
 
 void gpu_timed_touch(struct gpu_timed *timed, const struct exec_context *cx, const struct exec_insn *insn,
                      uint32_t lanes, uint32_t sm, struct gpu_warmed *warmed) {
-    bool is_texture = ptx_opcode_family(insn->opcode) == PTX_FAMILY_TEXTURE;
-    uint32_t bytes = is_texture ? cx->texel_bytes : (uint32_t)insn->access.bytes * insn->access.n;
+    uint32_t bytes = insn->is_texture ? cx->texel_bytes : (uint32_t)insn->access.bytes * insn->access.n;
     bool is_atomic = insn->opcode == PTX_OP_ATOM || insn->opcode == PTX_OP_RED;
     enum mem_kind kind = is_atomic ? MEM_ATOMIC : insn->opcode == PTX_OP_ST ? MEM_WRITE : MEM_READ;
+    bool has_span = insn->opcode == PTX_OP_LD || insn->opcode == PTX_OP_ST;
+    const struct mem_reach reach = {cx->span.low, cx->span.high};
     struct mem_touched touched = {0};
-    mem_touch(timed->mem, sm, cx->address, lanes, bytes ? bytes : 1, kind, &touched);
+    mem_touch(timed->mem, sm, cx->address, lanes, bytes ? bytes : 1, kind, has_span ? &reach : NULL, &touched);
     warmed->touched_lines += touched.n_lines;
     warmed->missed_lines += touched.n_misses;
 }

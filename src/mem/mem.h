@@ -206,12 +206,16 @@ enum mem_warming { MEM_WARMED_BY_HOST, MEM_WARMED_BY_DEVICE, MEM_WARMED_BY_READ 
  * without an L2 with tags, or with coherent caches. */
 void mem_warm(struct mem *mem, uint64_t address, uint64_t bytes, enum mem_warming warming);
 /* Lets an access that is executed without timing pass through the tags: the L2 contains the lines of the lanes `mask`
- * afterwards, and DRAM has opened their rows. kind: READ, WRITE or ATOMIC. Adds to `touched`. */
+ * afterwards, and DRAM has opened their rows. kind: READ, WRITE or ATOMIC. Adds to `touched`. `reach` is from the
+ * lowest to the highest address; NULL if they are not known. */
+struct mem_reach {
+    uint64_t low, high;
+};
 struct mem_touched {
     uint64_t n_lines, n_misses; /* lines of the L2; those that were not in it */
 };
 void mem_touch(struct mem *mem, uint32_t sm, const uint64_t address[32], uint32_t mask, uint32_t bytes,
-               enum mem_kind kind, struct mem_touched *touched);
+               enum mem_kind kind, const struct mem_reach *reach, struct mem_touched *touched);
 /* The same for instructions that the first n_sms SMs have fetched. */
 void mem_touch_code(struct mem *mem, uint64_t address, uint64_t bytes, uint32_t n_sms);
 /* Appends the state that the memory system keeps when nothing is in flight, as after mem_advance(mem, MEM_NEVER): tags,

@@ -116,24 +116,23 @@ static bool touch(struct mem *mem, uint32_t sm, uint64_t line, enum mem_kind kin
     return has_hit;
 }
 
-/* Most warps access one line, or one and the next. Then nothing else about the lanes need be known, which saves half of
- * the time of mem_coalesce(). Returns how many lines there are, from the first lane's on, or 0 if that does not tell.
- */
-static unsigned count_neighbours(const uint64_t address[32], uint32_t mask, uint32_t bytes, uint32_t line_bytes) {
-    uint64_t first = address[__builtin_ctz(mask)] & ~(uint64_t)(line_bytes - 1), begin = 0, end = 0;
-    if (mask == UINT32_MAX) {
-        for (uint32_t lane = 0; lane < 32; lane++) {
-            begin |= address[lane] - first;
-            end |= address[lane] - first + bytes - 1;
-        }
-    } else {
-        for (uint32_t rest = mask; rest; rest &= rest - 1) {
-            uint64_t offset = address[__builtin_ctz(rest)] - first;
-            begin |= offset;
-            end |= offset + bytes - 1;
-        }
+static struct mem_reach reach_of(const uint64_t address[32], uint32_t mask) {
+    struct mem_reach reach = {UINT64_MAX, 0};
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        uint64_t own = address[__builtin_ctz(rest)];
+        reach.low = own < reach.low ? own : reach.low;
+        reach.high = own > reach.high ? own : reach.high;
     }
-    return (begin | end) >= 2 * (uint64_t)line_bytes ? 0 : end >= line_bytes ? 2 : 1;
+    return reach;
+}
+
+/* Most warps access one line, or one and the next. Then nothing else about the lanes need be known, which saves half of
+ * the time of mem_coalesce(). Returns how many lines there are, from that of the first lane on, or 0 if that does not
+ * tell. */
+static inline unsigned count_neighbours(uint64_t first, const struct mem_reach *reach, uint32_t bytes,
+                                        uint32_t line_shift) {
+    uint64_t line = first >> line_shift, last = (reach->high + bytes - 1) >> line_shift;
+    return reach->low >> line_shift != line || last - line > 1 ? 0 : (unsigned)(last - line) + 1;
 }
 
 /* Finds the lines of lanes whose lines ascend, so that each is new if it is not its neighbour's. Returns how many there
@@ -152,12 +151,17 @@ static unsigned find_ascending(const uint64_t address[32], uint32_t mask, uint32
 }
 
 void mem_touch(struct mem *mem, uint32_t sm, const uint64_t address[32], uint32_t mask, uint32_t bytes,
-               enum mem_kind kind, struct mem_touched *touched) {
+               enum mem_kind kind, const struct mem_reach *reach, struct mem_touched *touched) {
     if (!mask)
         return;
-    uint64_t line[MEM_MAX_TRANSACTIONS];
-    unsigned n = count_neighbours(address, mask, bytes, mem->line_bytes);
-    line[0] = address[__builtin_ctz(mask)] >> mem->line_shift;
+    uint64_t line[MEM_MAX_TRANSACTIONS], first = address[__builtin_ctz(mask)];
+    struct mem_reach own;
+    if (!reach) {
+        own = reach_of(address, mask);
+        reach = &own;
+    }
+    unsigned n = count_neighbours(first, reach, bytes, mem->line_shift);
+    line[0] = first >> mem->line_shift;
     line[1] = line[0] + 1;
     if (!n)
         n = find_ascending(address, mask, bytes, mem->line_shift, line);

@@ -10,10 +10,10 @@ static void an_access_without_time_warms_the_l2_and_opens_the_row(void **state) 
     uint64_t address[32] = {0, LINE};
     struct mem_touched touched = {0};
     fixture_start(&f, fixture_machine());
-    mem_touch(f.mem, 0, address, 3, 4, MEM_READ, &touched);
+    mem_touch(f.mem, 0, address, 3, 4, MEM_READ, NULL, &touched);
     assert_int_equal(touched.n_lines, 2);
     assert_int_equal(touched.n_misses, 2);
-    mem_touch(f.mem, 0, address, 1, 4, MEM_WRITE, &touched);
+    mem_touch(f.mem, 0, address, 1, 4, MEM_WRITE, NULL, &touched);
     assert_int_equal(touched.n_lines, 3);
     assert_int_equal(touched.n_misses, 2);
     fixture_miss(&f, 0, 100, MEM_READ, 0, 1);
@@ -34,7 +34,7 @@ static void a_line_that_was_evicted_misses_again(void **state) {
     fixture_start(&f, machine);
     for (uint64_t i = 0; i < 2 * n; i++) {
         uint64_t address[32] = {i % n * LINE};
-        mem_touch(f.mem, 0, address, 1, 4, MEM_READ, &touched);
+        mem_touch(f.mem, 0, address, 1, 4, MEM_READ, NULL, &touched);
     }
     assert_int_equal(touched.n_lines, 2 * n);
     assert_int_equal(touched.n_misses, 2 * n);
@@ -71,12 +71,21 @@ static void an_access_without_time_touches_the_lines_of_a_timed_one(void **state
                                       : base + (uint64_t)rand() % spread;
         struct mem_transaction transaction[MEM_MAX_TRANSACTIONS];
         struct mem_touched touched = {0};
-        mem_touch(f.mem, 0, address, mask, bytes, MEM_READ, &touched);
+        mem_touch(f.mem, 0, address, mask, bytes, MEM_READ, NULL, &touched);
         assert_int_equal(touched.n_lines, mem_coalesce(address, mask, bytes, LINE, transaction));
+        struct mem_reach reach = {UINT64_MAX, 0}; /* the same if the lowest and the highest address are known */
+        for (uint32_t left = mask; left; left &= left - 1) {
+            uint64_t own = address[__builtin_ctz(left)];
+            reach = (struct mem_reach){own < reach.low ? own : reach.low, own > reach.high ? own : reach.high};
+        }
+        struct mem_touched known = {0};
+        mem_touch(f.mem, 0, address, mask, bytes, MEM_READ, &reach, &known);
+        assert_int_equal(known.n_lines, touched.n_lines);
+        assert_int_equal(known.n_misses, 0);
         for (unsigned i = 0; i < touched.n_lines; i++) { /* all of them are in the L2 now */
             struct mem_touched again = {0};
             address[0] = transaction[i].line;
-            mem_touch(f.mem, 0, address, 1, 1, MEM_READ, &again);
+            mem_touch(f.mem, 0, address, 1, 1, MEM_READ, NULL, &again);
             assert_int_equal(again.n_misses, 0);
         }
     }
@@ -128,7 +137,7 @@ static void stores_without_time_leave_lines_as_incomplete_as_timed_ones(void **s
         struct mem_touched touched = {0};
         uint64_t before = mem_counters(timed.mem)->l2_misses;
         access_lines(&timed, 100 + 20000 * (uint64_t)k, address, mask, bytes, kind);
-        mem_touch(untimed.mem, 0, address, mask, bytes, kind, &touched);
+        mem_touch(untimed.mem, 0, address, mask, bytes, kind, NULL, &touched);
         assert_int_equal(touched.n_misses, mem_counters(timed.mem)->l2_misses - before);
         for (uint64_t line = 0; line < N_LINES + 16; line++) {
             uint32_t n = missing_bytes(timed.mem, line);
