@@ -31,6 +31,23 @@ static void broadcast(uint32_t *lanes, uint32_t value) {
         lanes[i] = value;
 }
 
+static const struct exec_frame_header kernel_header = {EXEC_NO_PC, 0, 0, 0};
+
+/* Returns whether the frame of each thread consists of its header, which then never changes. */
+static bool has_only_headers(const struct exec_program *program) {
+    return program->local_bytes == sizeof kernel_header && program->n_functions == 1 && !exec_needs_stack(program);
+}
+
+/* Sets the local memory of the row's threads as a kernel finds it. */
+static void start_local(struct exec_row *row, uint32_t lane_bytes, size_t used_bytes) {
+    for (uint32_t lane = 0; lane < EXEC_LANES; lane++) {
+        unsigned char *local = row->local + (size_t)lane * lane_bytes;
+        memcpy(local, &kernel_header, sizeof kernel_header);
+        if (used_bytes > sizeof kernel_header)
+            memset(local + sizeof kernel_header, 0, used_bytes - sizeof kernel_header);
+    }
+}
+
 /* Sets the fields that are the same for all blocks of the grid that use this row. */
 static void place_row(struct exec_cta *cta, uint32_t index) {
     const struct exec_grid *grid = cta->block.grid;
@@ -45,6 +62,8 @@ static void place_row(struct exec_cta *cta, uint32_t index) {
     row->block = &cta->block;
     row->index = index;
     broadcast(row->warpid, index);
+    if (has_only_headers(program))
+        start_local(row, grid->local_bytes, 0);
     for (uint32_t lane = 0; lane < EXEC_LANES; lane++) {
         uint32_t thread = index * grid->warp_size + lane;
         row->threads |= (uint32_t)(lane < grid->warp_size && thread < n_threads) << lane;
@@ -101,7 +120,6 @@ struct exec_cta *exec_cta_new(const struct exec_grid *grid) {
 }
 
 static void start_row(struct exec_cta *cta, uint32_t index) {
-    static const struct exec_frame_header header = {EXEC_NO_PC, 0, 0, 0};
     const struct exec_grid *grid = cta->block.grid;
     const struct exec_program *program = grid->program;
     struct exec_row *row = &cta->row[index];
@@ -110,12 +128,8 @@ static void start_row(struct exec_cta *cta, uint32_t index) {
     memset(row->n_copy_groups, 0, sizeof row->n_copy_groups);
     memset(row->frame, 0, sizeof row->frame);
     memset(row->taken, 0, sizeof row->taken);
-    for (uint32_t lane = 0; lane < EXEC_LANES; lane++) {
-        unsigned char *local = row->local + (size_t)lane * grid->local_bytes;
-        memcpy(local, &header, sizeof header);
-        if (bytes > sizeof header)
-            memset(local + sizeof header, 0, bytes - sizeof header);
-    }
+    if (!has_only_headers(program))
+        start_local(row, grid->local_bytes, bytes);
     row->live = row->threads;
     for (uint32_t i = 0; i < program->live->n_cleared; i++)
         memset(row->base[EXEC_BASE_REGISTERS] + program->live->cleared[i].offset, 0, program->live->cleared[i].n);
@@ -136,6 +150,12 @@ uint32_t exec_cluster_block(const struct exec_shape *shape, uint64_t cluster, ui
 static void place_in_cluster(struct exec_block *block, const uint32_t ctaid[3]) {
     const struct exec_shape *shape = &block->grid->shape;
     uint32_t rank = 0;
+    block->cluster = NULL;
+    if (exec_shape_cluster(shape) == 1) { /* the other registers are the same for all blocks */
+        for (int i = 0; i < 3; i++)
+            broadcast(block->clusterid[i], ctaid[i]);
+        return;
+    }
     for (int i = 2; i >= 0; i--) {
         uint32_t dim = exec_shape_cluster_dim(shape, i);
         broadcast(block->clusterid[i], ctaid[i] / dim);
@@ -144,7 +164,6 @@ static void place_in_cluster(struct exec_block *block, const uint32_t ctaid[3]) 
     }
     broadcast(block->cluster_ctarank, rank);
     block->rank = rank;
-    block->cluster = NULL;
 }
 
 void exec_cta_join(struct exec_cta *cta, struct exec_cluster *cluster, uint32_t rank) {
