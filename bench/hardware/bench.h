@@ -102,3 +102,4 @@ void bench_copies(struct bench *bench);
 void bench_slices(struct bench *bench);
 void bench_dispatch(struct bench *bench);
 void bench_sectors(struct bench *bench);
+void bench_joins(struct bench *bench);

@@ -61,6 +61,7 @@ int main(int argc, char **argv) {
     bench_slices(&bench);
     bench_dispatch(&bench);
     bench_sectors(&bench);
+    bench_joins(&bench);
 
     CHECK(cuMemFree(bench.data));
     CHECK(cuMemFree(bench.times));
