@@ -216,6 +216,8 @@ static void a_choice_of_constants_is_added_under_its_predicate(void **state) {
     FIXTURE_EXPECT(&f, 1, 1, 1, 1); /* not a constant */
     f = fold("selp.u32 %r4, 1, 0, %p1;\nadd.s32 %r5, %r2, %r4;\nadd.s32 %r6, %r5, %r3;\nst.global.u32 [%rd0], %r6;\n");
     FIXTURE_EXPECT(&f, 1, 1, 1, 1); /* no IADD3 of three registers */
+    f = fold("add.s32 %r5, %r2, %r3;\nselp.u32 %r4, 1, 0, %p1;\nadd.s32 %r6, %r5, %r4;\nst.global.u32 [%rd0], %r6;\n");
+    FIXTURE_EXPECT(&f, 1, 1, 1, 1);
 }
 
 int main(void) {

@@ -342,8 +342,6 @@ bool isa_find_loop(const struct isa_code *code, uint32_t l, struct isa_loop *loo
         loop->times = unrolled_times(compiler, known_weight(code, header), loop->iterations, is_straight(code, loop));
     else
         loop->times = unknown_weight(code, header) <= most_body(code, header) ? compiler->unroll.times : 1;
-    if (loop->conjunction != ISA_NONE && loop->times)
-        return false;
     return loop->times != 1;
 }
 

@@ -195,6 +195,9 @@ static void other_loops_stay(void **state) {
     FIXTURE_EXPECT(&f, 1, 1, 1, 1, 1, 1); /* its step is not a constant */
     f = amortize("mov.u32 %r2, 0;", "add.s32 %r2, %r2, 1;\nadd.s32 %r0, %r0, 2;", "lt.s32 %p1, %r2, %r0");
     FIXTURE_EXPECT(&f, 1, 1, 1, 1, 1, 1, 1); /* nor is its bound */
+    f = amortize("mov.u32 %r2, 0;", "add.s32 %r2, %r2, 1;",
+                 "lt.s32 %p2, %r2, 16;\nsetp.gt.f32 %p3, %f1, %f2;\nand.pred %p1, %p2, %p3");
+    FIXTURE_EXPECT(&f, 1, 1, 1, 1, 1, 0, 1, 1); /* each iteration asks for more than its counter */
 }
 
 int main(void) {

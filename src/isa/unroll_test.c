@@ -232,6 +232,7 @@ static void a_second_condition_leaves_between_bodies(void **state) {
                                                 ";\nsetp.lt.u32 %p3, %r2, %r3;\nand.pred %p1, %p3, %p2;")
     assert_int_equal(same_as_before(BOTH("6")), 6);
     assert_int_equal(same_as_before(BOTH("%r5")), 1);
+    assert_int_equal(same_as_before(BOTH("1000")), 1);                         /* nor is it unrolled in part */
     assert_int_equal(same_as_before(BOTH("6") "add.u32 %r1, %r1, %r6;\n"), 1); /* the counter is read after the loop */
 }
 
