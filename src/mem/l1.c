@@ -266,7 +266,8 @@ static bool send_direct(struct mem *mem, struct mem_sm *sm, const struct mem_l1 
     uint32_t n_sectors = sectors_on_link(mem, sm, &message, &is_next);
     message.flags |= is_next ? MEM_FLAG_NEXT_PART : 0; /* or MEM_FLAG_NEXT_SECTOR */
     message.flags &= (uint8_t)~MEM_FLAG_SEVERAL;
-    address_to_bank(mem, sm, &message, sm->burst.n_sectors == 1);
+    bool is_first = message.type == MEM_MSG_ATOMIC ? !is_next : sm->burst.n_sectors == 1;
+    address_to_bank(mem, sm, &message, is_first);
     mem_crossbar_sectors_to_bank(mem, sm, &message, n_sectors, cycle + l1->latency_cycles);
     return true;
 }

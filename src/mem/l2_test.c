@@ -445,13 +445,18 @@ static void sectors_of_a_line_that_an_instruction_accesses_are_one_request(void 
             mem_access(f.mem, 0, 1000 + line, MEM_WRITE, (200 + line) * bytes, 4, 10 + line / 3, &ready);
         }
         assert_int_equal(mem_counters(f.mem)->l2_requests, is_sectored ? 5 : 9);
+        for (uint32_t k = 0; k < 6; k++) { /* atomics: two sectors of a line, and again for lanes on the same words */
+            mem_advance(f.mem, 1500 + k);
+            mem_access(f.mem, 0, 1500 + k, MEM_ATOMIC, (300 + k % 2) * bytes, 4, 15, &ready);
+        }
+        assert_int_equal(mem_counters(f.mem)->l2_requests, is_sectored ? 8 : 15);
         for (uint32_t line = 0; line < 4; line++) {
             mem_advance(f.mem, 2000 + line);
             mem_access(f.mem, 0, 2000 + line, MEM_READ_BULK, (400 + line) * bytes, bytes, 20 + line, &ready);
         }
         mem_advance(f.mem, 9000);
-        assert_int_equal(mem_counters(f.mem)->l2_requests, is_sectored ? 6 : 13);
-        assert_int_equal(mem_counters(f.mem)->l2_accesses, 13);
+        assert_int_equal(mem_counters(f.mem)->l2_requests, is_sectored ? 9 : 19);
+        assert_int_equal(mem_counters(f.mem)->l2_accesses, 19);
         fixture_end(&f);
     }
 }
