@@ -44,7 +44,7 @@ enum isa_work { ISA_WORK_INTEGER, ISA_WORK_FLOAT, ISA_WORK_SPECIAL };
 enum isa_atomic {
     ISA_ATOMIC_PLAIN,
     ISA_ATOMIC_SWAP,     /* a compare-and-swap */
-    ISA_ATOMIC_SUM,     /* on floating-point numbers: serial_atomics.sum_cycles */
+    ISA_ATOMIC_SUM,      /* on floating-point numbers: serial_atomics.sum_cycles */
     ISA_ATOMIC_RETRIED,  /* shared memory has it as a loop of compare-and-swap, and ISA_AROUND_RETRIES instructions */
     ISA_ATOMIC_COUNTING, /* adds 1 in shared memory, and no one reads the result, or waits for an mbarrier: lanes of an
                             address go together */
