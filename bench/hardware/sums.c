@@ -241,9 +241,49 @@ static void loops(struct bench *bench) {
     }
 }
 
+/* As own, on random lines of 16 MB, by the number of SMs: `n` words of each line. In sectors per cycle of all SMs. */
+static void crowd(struct bench *bench) {
+    static const unsigned n_words[] = {1, 2, 8, 16, 32};
+    for (size_t k = 0; k < N_OPS; k++) {
+        char prefix[64];
+        snprintf(prefix, sizeof prefix, "sums_%s_crowd", op[k].name);
+        if (!bench_wants(bench, prefix) || op[k].bytes > 4)
+            continue;
+        struct text body = {0};
+        for (unsigned i = 0; i < PER_ROUND; i++) {
+            text_add(&body, "mad.lo.u32 %%r3, %%r3, 1664525, 1013904223;\nshr.u32 %%r2, %%r3, 15;\n"
+                            "shl.b32 %%r2, %%r2, 5;\nadd.u32 %%r2, %%r2, %%r6;\nmul.wide.u32 %%rd0, %%r2, 4;\n"
+                            "add.u64 %%rd0, %%rd0, %%data;\n");
+            text_add_numbered(&body, op[k].fragment, i);
+        }
+        struct bench_source source = {
+            .setup = "shr.u32 %r3, %gtid, 5;\nmad.lo.u32 %r3, %r3, 747796405, 2891336453;\n"
+                     "sub.u32 %r5, %number, 1;\nand.b32 %r6, %lane, %r5;\nsetp.gt.u32 %p0, %lane, 31;\n"
+                     "mov.u64 %rd0, %data;\n",
+            .body = body.at,
+            .tail = last};
+        struct bench_kernel kernel = bench_compile(bench, &source);
+        for (size_t w = 0; w < sizeof n_words / sizeof *n_words; w++)
+            for (unsigned blocks = 1; blocks <= 128; blocks *= 2) {
+                char name[96];
+                unsigned rounds = 8, sms = blocks == 128 ? bench->n_sms : blocks;
+                unsigned sectors = n_words[w] <= 8 ? 1 : n_words[w] / 8;
+                unsigned turns = 32 / n_words[w];
+                struct bench_launch launch = {
+                    .blocks = sms, .threads = 512, .rounds = rounds, .number = n_words[w], .passes = 1};
+                double cycles = bench_run(bench, kernel, launch, NULL);
+                snprintf(name, sizeof name, "%s_%u_sms", prefix, sms);
+                bench_print_number(name, n_words[w], sms * 16.0 * rounds * PER_ROUND * sectors * turns / cycles);
+            }
+        bench_unload(kernel);
+        text_free(&body);
+    }
+}
+
 void bench_sums(struct bench *bench) {
     words(bench);
     distances(bench);
     near(bench);
     loops(bench);
+    crowd(bench);
 }

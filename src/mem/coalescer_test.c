@@ -359,6 +359,45 @@ static void wide_words_of_local_memory_are_in_several_lines(void **state) {
     assert_int_equal(mem_coalesce_words(address, UINT32_MAX, 4, WORDS, SECTOR, out), MEM_MAX_TRANSACTIONS);
 }
 
+enum { SECTOR = 32 };
+
+/* Of 32 lanes 2 have an address in the first sector, 30 one in the second, of the same line of 128 bytes. */
+static void atomics_on_one_address_take_turns(void **state) {
+    (void)state;
+    uint64_t address[32];
+    struct mem_transaction out[MEM_MAX_TRANSACTIONS];
+    for (unsigned lane = 0; lane < 32; lane++)
+        address[lane] = lane % 16 ? SECTOR : 0;
+    unsigned n = mem_coalesce(address, ~0u, 4, SECTOR, out);
+    assert_int_equal(n, 2);
+    assert_int_equal(mem_repeat_atomics(address, n, 4, out), 32);
+    for (unsigned i = 0; i < 32; i++) {
+        assert_int_equal(out[i].line, i == 0 || i == 2 ? 0 : SECTOR);
+        assert_int_equal(out[i].bytes, 4);
+    }
+    for (unsigned lane = 0; lane < 32; lane++) /* two lanes on each word of the first line, then on the second's */
+        address[lane] = lane % 8 * 4 + lane / 16 * 4 * SECTOR;
+    n = mem_coalesce(address, ~0u, 4, SECTOR, out);
+    assert_int_equal(mem_repeat_atomics(address, n, 4, out), 4);
+    for (unsigned i = 0; i < 4; i++) {
+        assert_int_equal(out[i].line, i / 2 * 4 * SECTOR);
+        assert_int_equal(out[i].bytes, SECTOR);
+    }
+}
+
+/* Atomics, unlike loads, do not share a pass for a word, and other words of the bank take their own. */
+static void atomics_take_a_pass_for_each_lane_of_a_bank(void **state) {
+    (void)state;
+    uint64_t address[32];
+    for (unsigned lane = 0; lane < 32; lane++)
+        address[lane] = lane % 4 * 128; /* four words of one bank */
+    assert_int_equal(mem_most_lanes_of_bank(address, ~0u, 4, 32), 32);
+    for (unsigned lane = 0; lane < 32; lane++)
+        address[lane] = lane % 16 * 4;
+    assert_int_equal(mem_most_lanes_of_bank(address, ~0u, 4, 32), 2);
+    assert_int_equal(mem_most_lanes_of_bank(address, 0xffff, 4, 32), 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(neighbouring_words_share_lines),
@@ -379,6 +418,8 @@ int main(void) {
         cmocka_unit_test(random_addresses_conflict_as_their_words_do),
         cmocka_unit_test(an_l1_reads_words_as_shared_memory_does),
         cmocka_unit_test(an_l1_looks_up_a_line_in_each_bank_of_tags),
+        cmocka_unit_test(atomics_on_one_address_take_turns),
+        cmocka_unit_test(atomics_take_a_pass_for_each_lane_of_a_bank),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

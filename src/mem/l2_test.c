@@ -637,6 +637,65 @@ static void requests_beyond_the_l2_mshrs_wait_in_order(void **state) {
     fixture_end(&f);
 }
 
+enum { SECTOR_BYTES = 32 };
+
+/* An SM sends atomics of `bytes` and flags to these sectors of 32 bytes of a slice, each by an instruction of its own.
+ * If `is_second`, another SM has sent the first of them before, and the SM sends all by one instruction. Returns the
+ * time from the first answer to the last. */
+static uint64_t cycles_of_atomics(const uint32_t *sector, uint32_t n, bool is_second, uint32_t bytes) {
+    struct fixture f;
+    struct config_machine machine = fixture_machine();
+    machine.l1.cache.line_bytes = machine.l2.cache.line_bytes = machine.icache.line_bytes = SECTOR_BYTES;
+    machine.l2.cache.banks = 1;
+    machine.crossbar.bytes_per_cycle = 0;
+    machine.crossbar.sector_cycles = 0.001;
+    machine.serial_atomics =
+        (struct config_serial_atomics){.is_present = true, .slice_cycles = 10, .part_cycles = 15, .sum_cycles = 34};
+    fixture_start(&f, machine);
+    mem_warm(f.mem, 0, 4 * SECTOR_BYTES, MEM_WARMED_BY_HOST);
+    uint64_t ready;
+    mem_advance(f.mem, 100);
+    if (is_second)
+        assert_int_equal(mem_access(f.mem, 0, 100, MEM_ATOMIC, sector[0] * SECTOR_BYTES, bytes, 0, &ready), MEM_MISS);
+    for (uint32_t i = 0; i < n; i++)
+        assert_int_equal(
+            mem_access(f.mem, 1, 100, MEM_ATOMIC, sector[i] * SECTOR_BYTES, bytes, is_second ? i << 16 : i, &ready),
+            MEM_MISS);
+    mem_advance(f.mem, MEM_NEVER);
+    assert_int_equal(f.n_log, n + is_second);
+    uint64_t cycles = f.log[f.n_log - 1].cycle - f.log[0].cycle;
+    fixture_end(&f);
+    return cycles;
+}
+
+static void a_slice_computes_one_atomic_after_the_other(void **state) {
+    (void)state;
+    static const uint32_t same[] = {0, 0, 0}, lines[] = {0, 1, 2};
+    assert_int_equal(cycles_of_atomics(same, 3, false, SECTOR_BYTES), 2 * 10);
+    assert_int_equal(cycles_of_atomics(lines, 3, false, SECTOR_BYTES), 2 * 10);
+    assert_int_equal(cycles_of_atomics(same, 3, false, 4), 2 * 15);
+    assert_int_equal(cycles_of_atomics(same, 3, false, 8 | MEM_PASSES_TWICE), 2 * 20);
+}
+
+/* sums_red_f32_lane, sums_red_f32_beside */
+static void sums_of_a_sector_wait_for_each_other(void **state) {
+    (void)state;
+    static const uint32_t same[] = {0, 0, 0}, lines[] = {0, 1, 2}, back[] = {0, 1, 0, 2};
+    assert_int_equal(cycles_of_atomics(lines, 3, false, 4 | MEM_ADDS_FLOATS), 2 * 15);
+    assert_int_equal(cycles_of_atomics(same, 3, false, 4 | MEM_ADDS_FLOATS),
+                     15 + 34); /* the second is computed at 34 */
+    assert_int_equal(cycles_of_atomics(back, 4, false, 4 | MEM_ADDS_FLOATS),
+                     34 + 15); /* the last waits for the third */
+}
+
+/* An SM adds to a sector, then another to it and to the next one, which does not wait. */
+static void sectors_of_a_line_pass_a_sum_that_waits(void **state) {
+    (void)state;
+    static const uint32_t line[] = {0, 1};
+    assert_int_equal(cycles_of_atomics(line, 2, true, SECTOR_BYTES | MEM_ADDS_FLOATS), 2 * 10);
+    assert_int_equal(cycles_of_atomics(line, 2, true, SECTOR_BYTES), 2 * 10);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_l2_hit_takes_both_lookups_and_two_crossings),
@@ -646,6 +705,9 @@ int main(void) {
         cmocka_unit_test(a_bank_answers_loads_of_a_line_together),
         cmocka_unit_test(a_bank_finds_copies_of_a_line_however_many_wait_between),
         cmocka_unit_test(a_copy_that_is_answered_with_another_takes_time),
+        cmocka_unit_test(a_slice_computes_one_atomic_after_the_other),
+        cmocka_unit_test(sums_of_a_sector_wait_for_each_other),
+        cmocka_unit_test(sectors_of_a_line_pass_a_sum_that_waits),
         cmocka_unit_test(a_bulk_copy_reads_the_sectors_of_a_line_together),
         cmocka_unit_test(a_load_may_read_the_sectors_of_a_line_together),
         cmocka_unit_test(slices_lie_at_different_distances),
