@@ -49,5 +49,12 @@ expect "branch with two sides" "$(value "$results" two_sides 16)" "$(($(value "$
 expect "branch that all take" "$(value "$results" two_sides 32)" "$(value "$without" two_sides 32)"
 results=$(h200 shared_atomic_f32)
 expect "floating-point atomics in shared memory, two rounds" "$(value "$results" shared_atomic_f32_1_warps 2)" 194
+results=$(h200 retries_f32_beside)
+expect "32 lanes that retry a word, one warp (the card: 3045)" "$(value "$results" retries_f32_beside_1_warps 1)" 3043
+expect "two lanes on each word (the card: 195)" "$(value "$results" retries_f32_beside_1_warps 16)" 193
+expect "32 warps that retry the same words (the card: 44)" "$(value "$results" retries_f32_beside_32_warps 32)" 47
+results=$(h200 sums_red_f32_beside)
+expect "32 lanes that add to a number (the card: 113)" "$(value "$results" sums_red_f32_beside_one_warp 1)" 112
+expect "32 lanes that add to 32 numbers (the card: 9)" "$(value "$results" sums_red_f32_beside_one_warp 32)" 9
 expect "end of a block to the next" "$(value "$(h200 block_end)" block_end 32)" \
     "$(($(value "$(h200 block_end --set launch.turn_cycles=0)" block_end 32) + 330))"
