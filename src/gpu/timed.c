@@ -412,6 +412,11 @@ static void end_grid(struct gpu_timed *timed) {
     gpu_for_each_sm(timed, end_grid_on, NULL);
 }
 
+static void flush_l1_of(struct gpu_timed *timed, uint32_t sm, const void *user) {
+    (void)user;
+    mem_flush_l1_of(timed->mem, sm, timed->cycle);
+}
+
 static void end(struct gpu_run *run, const struct before *before, struct gpu_launch_record *record, bool is_done) {
     struct gpu_timed *timed = run->timed;
     gpu_progress_end(&run->progress);
@@ -425,7 +430,10 @@ static void end(struct gpu_run *run, const struct before *before, struct gpu_lau
         gpu_trace_end_launch(timed->trace, run->grid, timed->cycle);
         gpu_trace_end(timed->trace, timed->cycle);
     }
-    mem_flush_l1(timed->mem, timed->cycle);
+    if (mem_flushes_apart(timed->mem))
+        gpu_for_each_sm(timed, flush_l1_of, NULL);
+    else
+        mem_flush_l1(timed->mem, timed->cycle);
     if (run->gpu->checkpoint && is_done) /* saves a memory system with nothing in flight */
         mem_advance(timed->mem, MEM_NEVER);
     gpu_collect(timed, &record->counters);

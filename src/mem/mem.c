@@ -463,26 +463,34 @@ void mem_advance(struct mem *mem, uint64_t cycle) {
     }
 }
 
-void mem_flush_l1(struct mem *mem, uint64_t cycle) {
+static bool can_resize(const struct mem *mem) {
+    return mem->machine->unified.is_present && has_tags(&mem->machine->l1.cache) && !mem->machine->memory.is_perfect;
+}
+
+void mem_flush_l1_of(struct mem *mem, uint32_t i, uint64_t cycle) {
+    struct mem_sm *sm = &mem->sms[i];
     if (mem->machine->memory.is_perfect)
         return;
-    for (uint32_t i = 0; i < mem->n_sms; i++) {
-        struct mem_sm *sm = &mem->sms[i];
-        mem_texture_flush(sm);
-        bool is_empty = sm->flushed_stamp == sm->data.cache.stamp && sm->flush_slot == mem_cache_slots(&sm->data.cache);
-        if (mem->is_coherent || is_empty) /* is_empty: no line has come since the last flush */
-            continue;
+    mem_texture_flush(sm);
+    bool is_empty = sm->flushed_stamp == sm->data.cache.stamp && sm->flush_slot == mem_cache_slots(&sm->data.cache);
+    if (!mem->is_coherent && !is_empty) { /* is_empty: no line has come since the last flush */
         sm->flushed_stamp = sm->data.cache.stamp;
         sm->flush_slot = 0;
         mem_l1_flush(mem, sm, cycle);
     }
-    mem_resize_l1(mem, mem->machine->l1.cache.size_bytes);
+    if (can_resize(mem))
+        mem_l1_resize(sm, mem->machine->l1.cache.size_bytes);
+}
+
+bool mem_flushes_apart(const struct mem *mem) { return mem->n_sms && !mem->sms[0].data.is_write_back; }
+
+void mem_flush_l1(struct mem *mem, uint64_t cycle) {
+    for (uint32_t i = 0; i < mem->n_sms; i++)
+        mem_flush_l1_of(mem, i, cycle);
 }
 
 void mem_resize_l1(struct mem *mem, uint32_t bytes) {
-    if (!mem->machine->unified.is_present || !has_tags(&mem->machine->l1.cache) || mem->machine->memory.is_perfect)
-        return;
-    for (uint32_t i = 0; i < mem->n_sms; i++)
+    for (uint32_t i = 0; can_resize(mem) && i < mem->n_sms; i++)
         mem_l1_resize(&mem->sms[i], bytes);
 }
 

@@ -186,6 +186,9 @@ void mem_end_mail(struct mem *mem);
 /* Between kernels: empties the texture caches and the L1s that are not coherent, and writes dirty lines back. The
  * write-backs are still in flight when this returns. Coherent L1s keep their lines. */
 void mem_flush_l1(struct mem *mem, uint64_t cycle);
+/* The same for one SM. If mem_flushes_apart(), no L1 writes lines back, and several threads may flush different SMs. */
+void mem_flush_l1_of(struct mem *mem, uint32_t sm, uint64_t cycle);
+bool mem_flushes_apart(const struct mem *mem);
 /* Before a kernel, if unified.is_present: limits the L1s to this many bytes until mem_flush_l1().
  */
 void mem_resize_l1(struct mem *mem, uint32_t bytes);
