@@ -372,6 +372,7 @@ static void start_rounds(struct gpu_round *round, struct gpu_run *run) {
     round->now = base_allocate_aligned(sizeof *round->now + 2 * round->n_words * sizeof *round->now->receivers);
     round->going = base_allocate_aligned(2 * round->n_words * sizeof *round->going);
     round->group = round->going + round->n_words;
+    round->first_of = base_allocate(timed->quantum, sizeof *round->first_of);
     round->now->most_ticks = most_ticks(round, false);
     round->sms = round->now->receivers;
     round->partitions = round->sms + round->n_words;
@@ -400,6 +401,7 @@ static void end_rounds(struct gpu_round *round) {
     free(round->notes);
     free(round->now);
     free(round->going);
+    free(round->first_of);
 }
 
 static double seconds_now(void) {

@@ -26,6 +26,8 @@ enum gpu_stop {
 struct gpu_replacement {
     uint64_t cycle;
     struct sm_resident *block;
+    uint64_t start;        /* with its number: the cycle in which it starts */
+    uint32_t number, next; /* next: number_blocks() */
 };
 
 /* What an SM does when blocks end (turns.c). */

@@ -56,6 +56,7 @@ struct gpu_round {
     uint64_t store_cycle;                    /* stores before this cycle are in memory */
     uint64_t answer;                         /* the next cycle in which something happens in the memory, without mail */
     uint64_t *going, *group;                 /* run_wave() */
+    uint32_t *first_of;                      /* number_blocks() */
 };
 
 static inline struct gpu_note *gpu_note_of(const struct gpu_round *round, uint32_t thread) {

@@ -6,8 +6,8 @@
  *   finished the quantum or stopped, the stopped SMs continue one at a time, the earliest first. Earlier stores are
  *   written before each turn.
  * - Blocks that end. The SM has stopped, and receives new blocks when its turn comes. If the new blocks execute nothing
- *   before the end of the quantum (launch.turn_cycles), or there are none, only their order matters: the SM continues,
- * and they get their numbers here.
+ *   before the end of the quantum (launch.turn_cycles), or there are none, only their order matters: the SM continues.
+ *   The blocks get their numbers at the end of the round.
  * - Stores. They are written to memory at the end, in order where the stores of several SMs overlap.
  * - The end of the launch. It ends when all blocks have ended and their atomics have left the SMs. SMs without blocks
  *   handle the memory's answers only once it is certain that the launch continues.
@@ -24,7 +24,7 @@
 #include "gpu/round.h"
 
 enum {
-    WORTH_WORKERS = 12 /* least number of stores for which another round on all threads pays */
+    WORTH_WORKERS = 12 /* least number of stores, or new blocks, for which another round on all threads pays */
 };
 
 /* --- stores --- */
@@ -32,21 +32,6 @@ enum {
 /* Returns whether this piece belongs to the host thread that usually runs the SM. */
 static bool is_home(const struct gpu_round *round, uint32_t piece, uint32_t sm) {
     return gpu_workers_owner(round->run->timed->workers, piece) == round->home[round->n_partitions + sm];
-}
-
-static void apply_free(void *user, uint32_t piece, uint32_t thread) {
-    (void)thread;
-    const struct gpu_round *round = user;
-    GPU_FOR_MEMBERS(i, round, gpu_all_of(round, GPU_HAS_LEFT))
-    if (is_home(round, piece, i))
-        exec_stores_apply_free(round->run->timed->unit[i].stores, round->run->grid->memory);
-}
-
-/* Writes the stores to memory whose order does not matter, if there are enough for several threads. */
-static void apply_free_stores(struct gpu_round *round) {
-    bool has_claims = round->run->timed->unit[0].stores->claims;
-    if (has_claims && gpu_note_of(round, 0)->n_stores >= WORTH_WORKERS)
-        gpu_workers_run(round->run->timed->workers, apply_free, round, round->n_threads);
 }
 
 /* Writes stores to memory in the order (cycle, SM), up to those of SM `last` in this cycle. */
@@ -108,7 +93,7 @@ bool gpu_replaces(struct gpu_run *run, struct gpu_unit *unit, uint64_t cycle) {
         for (uint32_t i = 0; i < n_free; i++) {
             uint64_t start = cycle + run->timed->machine.launch.turn_cycles;
             unit->replaced[unit->n_replaced++] =
-                (struct gpu_replacement){cycle, sm_start_some_block(unit->sm, start, cycle)};
+                (struct gpu_replacement){.cycle = cycle, .block = sm_start_some_block(unit->sm, start, cycle)};
         }
         unit->clock.wake = cycle + 1;
     }
@@ -118,41 +103,91 @@ bool gpu_replaces(struct gpu_run *run, struct gpu_unit *unit, uint64_t cycle) {
     return true;
 }
 
-/* Gives the SM's blocks of this cycle their numbers. */
-static void number_blocks_of(struct gpu_run *run, struct gpu_unit *unit, uint64_t cycle) {
-    for (; unit->n_numbered < unit->n_replaced; unit->n_numbered++) {
-        const struct gpu_replacement *next = &unit->replaced[unit->n_numbered];
-        if (next->cycle != cycle)
-            return;
-        uint64_t start = gpu_start_of_block(&run->timed->machine.launch, &run->next_start, run->first_cycle, cycle);
-        sm_number_block(unit->sm, next->block, (uint32_t)run->next_block++, start);
-    }
-}
-
-/* Gives blocks their numbers in the order (cycle, SM), those that come before SM `sm` in this cycle. */
-static void number_blocks(struct gpu_round *round, uint64_t cycle, uint32_t sm) {
-    struct gpu_unit *unit = round->run->timed->unit;
-    for (uint64_t now = 0, next; now <= cycle; now = next) {
-        next = UINT64_MAX;
-        GPU_FOR_MEMBERS(i, round, gpu_all_of(round, GPU_HAS_LEFT)) {
-            if (now && (now < cycle || i < sm))
-                number_blocks_of(round->run, &unit[i], now);
-            if (unit[i].n_numbered < unit[i].n_replaced && unit[i].replaced[unit[i].n_numbered].cycle > now)
-                next = gpu_earlier(next, unit[i].replaced[unit[i].n_numbered].cycle);
+/* Links the replacements without a number: those of each cycle, by SM, from round->first_of[cycle % quantum] on. */
+static void link_replacements(struct gpu_round *round) {
+    struct gpu_timed *timed = round->run->timed;
+    memset(round->first_of, 0xff, timed->quantum * sizeof *round->first_of);
+    for (uint32_t i = round->n_sms; i-- > 0;) {
+        struct gpu_unit *unit = &timed->unit[i];
+        if (!gpu_set_has(gpu_all_of(round, GPU_HAS_LEFT), i))
+            continue;
+        for (uint32_t k = unit->n_replaced; k-- > unit->n_numbered;) {
+            uint32_t *first = &round->first_of[unit->replaced[k].cycle % timed->quantum];
+            unit->replaced[k].next = *first;
+            *first = i * GPU_MOST_REPLACED + k;
         }
     }
 }
 
-/* Counts the blocks that have ended without turns. */
-static void count_blocks(struct gpu_round *round) {
+/* Chooses numbers for blocks in the order (cycle, SM), for those that come before SM `sm` in this cycle. */
+static void number_blocks(struct gpu_round *round, uint64_t cycle, uint32_t sm) {
     struct gpu_run *run = round->run;
-    number_blocks(round, UINT64_MAX - 1, UINT32_MAX);
+    uint64_t quantum = run->timed->quantum, begin = (round->now->end - 1) / quantum * quantum;
+    link_replacements(round);
+    for (uint64_t now = begin; now < round->now->end && now <= cycle; now++)
+        for (uint32_t at = round->first_of[now % quantum]; at != UINT32_MAX;) {
+            struct gpu_unit *unit = &run->timed->unit[at / GPU_MOST_REPLACED];
+            struct gpu_replacement *next = &unit->replaced[at % GPU_MOST_REPLACED];
+            if (now == cycle && at / GPU_MOST_REPLACED >= sm)
+                return;
+            next->start = gpu_start_of_block(&run->timed->machine.launch, &run->next_start, run->first_cycle, now);
+            next->number = (uint32_t)run->next_block++;
+            unit->n_numbered++;
+            at = next->next;
+        }
+}
+
+/* Gives the SM's new blocks their numbers. */
+static void write_numbers(struct gpu_unit *unit) {
+    for (uint32_t k = 0; k < unit->n_numbered; k++) {
+        const struct gpu_replacement *next = &unit->replaced[k];
+        sm_number_block(unit->sm, next->block, next->number, next->start);
+    }
+    unit->n_replaced = unit->n_numbered = 0;
+}
+
+/* Counts the blocks that have ended without turns. Returns the number of new ones, for write_numbers(). */
+static uint32_t count_blocks(struct gpu_round *round) {
+    struct gpu_run *run = round->run;
+    uint32_t n_new = 0;
+    number_blocks(round, UINT64_MAX, 0);
     GPU_FOR_MEMBERS(i, round, gpu_all_of(round, GPU_HAS_LEFT)) {
         struct gpu_unit *unit = &run->timed->unit[i];
         run->n_finished += unit->n_counted;
         run->last_cycle = unit->last_end > run->last_cycle ? unit->last_end : run->last_cycle;
-        unit->n_counted = unit->n_replaced = unit->n_numbered = 0;
+        unit->n_counted = 0;
+        n_new += unit->n_replaced;
     }
+    return n_new;
+}
+
+/* --- the end of a round --- */
+
+static void end_round_at_home(void *user, uint32_t piece, uint32_t thread) {
+    (void)thread;
+    const struct gpu_round *round = user;
+    struct gpu_timed *timed = round->run->timed;
+    GPU_FOR_MEMBERS(i, round, gpu_all_of(round, GPU_HAS_LEFT)) {
+        if (!is_home(round, piece, i))
+            continue;
+        write_numbers(&timed->unit[i]);
+        if (timed->unit[i].stores->claims)
+            exec_stores_apply_free(timed->unit[i].stores, round->run->grid->memory);
+    }
+}
+
+/* Writes the numbers of new blocks, and the stores to memory whose order does not matter if there are enough for
+ * several threads. */
+static void end_round_apart(struct gpu_round *round, uint32_t n_new) {
+    bool has_claims = round->run->timed->unit[0].stores->claims;
+    bool has_stores = has_claims && gpu_note_of(round, 0)->n_stores >= WORTH_WORKERS;
+    if (has_stores || (n_new >= WORTH_WORKERS && round->n_threads > 1)) {
+        gpu_workers_run(round->run->timed->workers, end_round_at_home, round, round->n_threads);
+        return;
+    }
+    GPU_FOR_MEMBERS(i, round, gpu_all_of(round, GPU_HAS_LEFT))
+    if (n_new)
+        write_numbers(&round->run->timed->unit[i]);
 }
 
 /* --- one turn --- */
@@ -424,8 +459,7 @@ bool gpu_take_turns(struct gpu_round *round) {
         if (!is_good)
             return false;
     }
-    count_blocks(round);
-    apply_free_stores(round);
+    end_round_apart(round, count_blocks(round));
     apply_stores(round, end - 1, UINT32_MAX);
     run_idle(round);
     return true;
