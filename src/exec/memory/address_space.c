@@ -8,7 +8,9 @@
 EXEC_INLINE void convert(const struct exec_operands *o, uint64_t add) {
     const uint64_t *a = o->src[0];
     uint64_t *d = o->dst[0];
-    if (o->mask == EXEC_FULL_MASK)
+    if (o->mask == EXEC_FULL_MASK && !add)
+        memmove(d, a, EXEC_LANES * sizeof *d);
+    else if (o->mask == EXEC_FULL_MASK)
         EXEC_FOR_LANES d[i] = a[i] + add;
     else
         EXEC_FOR_ACTIVE(l, o->mask) d[l] = a[l] + add;

@@ -96,9 +96,15 @@ uint32_t exec_row_straight(struct exec_context *cx, struct exec_row *row, uint32
     return pc;
 }
 
+/* Apart from accesses, which need fewer registers of the host. */
+static __attribute__((noinline)) void run_one(struct exec_context *cx, struct exec_row *row,
+                                              const struct exec_insn *insn, uint32_t mask) {
+    run_simple(cx, row, insn, mask);
+}
+
 void exec_row_insn(struct exec_context *cx, struct exec_row *row, const struct exec_insn *insn, uint32_t mask) {
     if (insn->is_simple) {
-        run_simple(cx, row, insn, mask);
+        run_one(cx, row, insn, mask);
         return;
     }
     if (!insn->is_short) {
