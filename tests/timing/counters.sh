@@ -9,6 +9,7 @@ run() { "$heddle" run --json - "$@" 2>/dev/null; }
     run ray -m meng2010
     run matmul -m narasiman2011
     run matmul -m h200
+    run blackscholes -m h200
     run gemm -m h200 -- --code groups
     run mum -m malits2012-memory
     run mergesort -d odgs:latency=20
