@@ -86,6 +86,7 @@ static void move_cost(struct isa_code *code, uint32_t b, uint32_t end, uint32_t 
                 continue;
             if (!is_jump(isa_source(code, i)))
                 code->insn[branch].parts = (uint16_t)(code->insn[branch].parts + code->insn[i].parts);
+            code->insn[i].is_paid |= code->insn[i].parts > 0;
             code->insn[i].parts = 0;
         }
         b = block->n_successors == 1 ? block->successor[0] : block->post_dominator;

@@ -95,12 +95,15 @@ static void a_long_divergent_branch_has_a_region(void **state) {
  * is nothing. The return of a kernel is EXIT, that of a function RET. */
 static void branches_that_stay_are_jumps(void **state) {
     (void)state;
-    struct fixture f = convert("setp.gt.s32 %p1, %r1, 5;\n@%p1 bra END;\n@%p1 bra OVER;\nadd.s32 %r2, %r1, 1;\n"
+    struct fixture f = convert("setp.gt.s32 %p1, %r1, 5;\n@%p1 bra END;\n@%p1 bra OVER;\npopc.b32 %r2, %r1;\n"
                                "OVER:\nbra NEXT;\nNEXT:\nadd.s32 %r1, %r1, 1;\nsetp.lt.s32 %p2, %r1, %r0;\n"
                                "@%p2 bra NEXT;\nst.global.u32 [%rd0], %r2;\nEND:\n");
     static const bool jumps[] = {false, false, false, false, false, false, false, true, false, false /* ret */};
     isa_mark_jumps(&f.code);
     assert_true(fixture_at(&f, 2)->is_predicated);
+    isa_choose_units(&f.code);
+    assert_true(fixture_at(&f, 3)->is_paid && !fixture_at(&f, 4)->is_paid);
+    assert_int_equal(fixture_at(&f, 3)->n_special, 1); /* counts although the branch has its parts */
     for (unsigned k = 0; k < sizeof jumps / sizeof *jumps; k++)
         if (fixture_at(&f, k)->jumps != jumps[k])
             fail_msg("instruction %u", k);

@@ -73,6 +73,7 @@ struct isa_insn {
     bool has_slow_path : 1;   /* a rounded root, reciprocal or division: longer for some numbers */
     bool is_device_fence : 1; /* orders accesses for the device or the system, not only for the block */
     uint8_t atomic : 3;       /* enum isa_atomic */
+    bool is_paid : 1;         /* under a predicate: the branch that it replaces has its parts */
     bool jumps : 1;           /* a branch, call or return of the machine code: no predicate, and no end of a kernel */
     uint8_t n_special : 2;    /* the machine instructions of the special-function unit */
 };

@@ -106,13 +106,15 @@ static void choose_unit(const struct isa_target *target, const struct ptx_instru
  * bits, roots and reciprocals are one for each word, a division of integers converts, inverts and converts back, and a
  * rounded one of floating-point numbers checks its operands there. A division whose divisor's reciprocal is known, or
  * by a constant, needs none (Nsight Compute: smsp__thread_inst_executed_pipe_xu_pred_on). */
-static unsigned n_special(const struct ptx_instruction *source, const struct isa_insn *insn) {
-    enum { FULL_DIVISION = 17 * ISA_PARTS };
+static unsigned n_special(const struct isa_code *code, uint32_t i) {
+    enum { FULL_DIVISION = 17 };
+    const struct ptx_instruction *source = isa_source(code, i);
+    const struct isa_insn *insn = &code->insn[i];
     bool is_division = source->opcode == PTX_OP_DIV || source->opcode == PTX_OP_REM;
-    if (insn->unit != ISA_UNIT_SFU || !insn->parts)
+    if (insn->unit != ISA_UNIT_SFU || (!insn->parts && !insn->is_paid))
         return 0;
     if (is_division && !isa_is_float(source))
-        return insn->parts >= FULL_DIVISION ? 3 : 0;
+        return code->target->cost(code, i) >= FULL_DIVISION ? 3 : 0;
     if (is_division && is_sequence(source))
         return isa_type(source) == PTX_F32 && !ptx_has(source, PTX_MOD_APPROX) && !ptx_has(source, PTX_MOD_FULL) ? 2
                                                                                                                  : 1;
@@ -196,6 +198,6 @@ void isa_choose_units(struct isa_code *code) {
         if (!code->target->compiler)
             continue;
         describe(code, isa_source(code, i), &code->insn[i]);
-        code->insn[i].n_special = n_special(isa_source(code, i), &code->insn[i]) & 3;
+        code->insn[i].n_special = n_special(code, i) & 3;
     }
 }

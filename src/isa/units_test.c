@@ -120,7 +120,7 @@ static void fences_for_the_device_are_marked(void **state) {
     fixture_free(&f);
 }
 
-/* As many as Nsight Compute counts (bench/hardware/counters.cu): ptxas 13.0 makes I2F, MUFU and F2I of a division of
+/* As many as Nsight Compute counts (docs/hardware.md, Counters): ptxas 13.0 makes I2F, MUFU and F2I of a division of
  * integers, MUFU and FCHK of one of floating-point numbers. */
 static void machine_instructions_of_the_special_function_unit_are_counted(void **state) {
     (void)state;
