@@ -15,7 +15,6 @@ static const struct {
 #include "cli/validate/metrics.def"
 };
 
-#define WARPS(threads) ((double)(threads) * (double)c->warp_instructions / (double)c->thread_instructions)
 /* Warp cycles on the SMs after the launch has started: until then our blocks wait on the SMs, and a card has none. */
 #define WARP_CYCLES                                                                                                    \
     ((double)(c->machine_instructions + l->stall_memory + l->stall_dependency + l->stall_barrier + l->stall_fetch +    \

@@ -64,8 +64,8 @@ static void metrics_are_sums_of_columns_and_unknown_without_one(void **state) {
     struct cli_recording recording = {0};
     assert_int_equal(read_text("workload,size,sm__cycles_elapsed.max,smsp__inst_executed.sum,"
                                "smsp__thread_inst_executed.sum,"
-                               "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum,"
-                               "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum\n"
+                               "lts__t_sectors_srcunit_tex_op_atom.sum,"
+                               "lts__t_sectors_srcunit_tex_op_red.sum\n"
                                "bfs,medium,100,10,200,3,4\nbfs,medium,100,30,700,5,6\n",
                                &recording, &arena),
                      COMMAND_DONE);
@@ -74,7 +74,7 @@ static void metrics_are_sums_of_columns_and_unknown_without_one(void **state) {
     assert_true(bfs->metric[0].sum == 40 && bfs->metric[0].per == 1);   /* instructions */
     assert_true(bfs->metric[1].sum == 900 && bfs->metric[1].per == 40); /* active threads per instruction */
     assert_true(isnan(bfs->metric[3].sum));                             /* loads and stores */
-    assert_true(bfs->metric[4].sum == 18);                              /* bank conflicts */
+    assert_true(bfs->metric[row("atomics at the L2")].sum == 18);
     base_arena_free(&arena);
 }
 
