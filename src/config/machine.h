@@ -148,7 +148,7 @@ struct config_halves {
 
 /* The network between the SMs and the L2. */
 struct config_crossbar {
-    uint32_t latency_cycles, credits, atomics;
+    uint32_t latency_cycles, credits, atomics, store_lines;
     double bytes_per_cycle, sector_cycles;
 };
 

@@ -183,6 +183,8 @@ void mem_describe(const struct mem *mem, void (*line)(void *user, const char *te
         describe_l1(&writer, sm, &sm->code);
         describe_l1(&writer, sm, &sm->texture);
         uint32_t n_sent = mem->machine->crossbar.credits + mem->machine->crossbar.atomics - sm->credits - sm->atomics;
+        if (sm->stores.n)
+            say(&writer, "SM %u: stores to %u lines wait for the link", i, sm->stores.n);
         if (n_sent > 0 || sm->data.n_writebacks > 0)
             say(&writer, "SM %u: %u stores, atomics and uncached reads, %u write-backs in flight", i, n_sent,
                 sm->data.n_writebacks);

@@ -232,6 +232,18 @@ unsigned mem_coalesce_words(const uint64_t address[32], uint32_t mask, unsigned 
     return n;
 }
 
+uint32_t mem_touched_bytes(const uint64_t address[32], uint32_t mask, uint32_t bytes, uint64_t line) {
+    uint64_t touched = 0, run = (UINT64_C(1) << bytes) - 1; /* the line's bytes are the lower half */
+    for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+        uint64_t first = address[__builtin_ctz(rest)];
+        if (first - line < SECTOR_BYTES)
+            touched |= run << (first - line);
+        else if (line - first < bytes)
+            touched |= run >> (line - first);
+    }
+    return (uint32_t)touched;
+}
+
 unsigned mem_count_sectors(const uint64_t address[32], uint32_t mask, uint32_t bytes) {
     struct numbers sectors;
     clear_numbers(&sectors);

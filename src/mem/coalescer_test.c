@@ -398,6 +398,18 @@ static void atomics_take_a_pass_for_each_lane_of_a_bank(void **state) {
     assert_int_equal(mem_most_lanes_of_bank(address, 0xffff, 4, 32), 1);
 }
 
+static void touched_bytes_are_those_of_the_lanes_inside_the_line(void **state) {
+    (void)state;
+    uint64_t address[32] = {96, 104, 112, 92, 124, 128, 60, 103};
+    assert_int_equal(mem_touched_bytes(address, 1, 4, 96), 0xf);
+    assert_int_equal(mem_touched_bytes(address, 7, 4, 96), 0x000f0f0f);
+    assert_int_equal(mem_touched_bytes(address, 1 | 128, 1, 96), 0x81);
+    assert_int_equal(mem_touched_bytes(address, 8, 8, 96), 0xf);          /* begins before the line */
+    assert_int_equal(mem_touched_bytes(address, 16, 8, 96), 0xf0000000u); /* ends after it */
+    assert_int_equal(mem_touched_bytes(address, 32 | 64, 4, 96), 0);      /* other lines */
+    assert_int_equal(mem_touched_bytes(address, 1, 32, 96), 0xffffffffu);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(neighbouring_words_share_lines),
@@ -420,6 +432,7 @@ int main(void) {
         cmocka_unit_test(an_l1_looks_up_a_line_in_each_bank_of_tags),
         cmocka_unit_test(atomics_on_one_address_take_turns),
         cmocka_unit_test(atomics_take_a_pass_for_each_lane_of_a_bank),
+        cmocka_unit_test(touched_bytes_are_those_of_the_lanes_inside_the_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

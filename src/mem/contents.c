@@ -34,6 +34,7 @@ static void walk_l1(struct mem_l1 *l1, visit_fn *visit, void *user) {
 }
 
 static void walk_sm(struct mem_sm *sm, visit_fn *visit, void *user) {
+    assert(sm->stores.n == 0);
     walk_l1(&sm->data, visit, user);
     walk_l1(&sm->code, visit, user);
     walk_l1(&sm->texture, visit, user);

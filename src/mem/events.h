@@ -62,6 +62,7 @@ enum mem_event_kind {
     MEM_EVENT_BANK_SEND,   /* the lookup is done: the packet leaves */
     MEM_EVENT_SM_ARRIVE,   /* a packet's head is at the SM's port */
     MEM_EVENT_SM_CREDIT,   /* a store or write-back has left the queues */
+    MEM_EVENT_SM_STORES,   /* stores that waited for others leave the SM */
     MEM_EVENT_DRAM_ENTER,  /* a request of an L2 entry reaches its channel */
     MEM_EVENT_DRAM_DATA,   /* the bank has the data; the bus is next */
     MEM_EVENT_DRAM_DONE    /* the line has crossed the bus */

@@ -67,6 +67,20 @@ struct mem_l1 {
     bool has_ports; /* otherwise the SM limits its accesses per cycle itself: unified.tag_banks */
 };
 
+/* stores.c: stores that wait for the SM's link. */
+enum { MEM_LINE_SECTORS = 4 };
+struct mem_stored_line {
+    uint64_t number, ready;             /* ready: the cycle from which it may leave */
+    uint32_t written[MEM_LINE_SECTORS]; /* bytes of its sectors, a bit for each */
+    uint32_t warp;                      /* that stores it */
+};
+struct mem_stores {
+    struct mem_stored_line *line; /* a ring, oldest first */
+    uint32_t capacity, first, n;  /* capacity 0: stores leave one by one */
+    uint32_t warp, written;       /* of the next store: mem_name_store() */
+    bool has_event;               /* the cycle in which the link is to take the oldest is known */
+};
+
 struct mem_sm {
     _Alignas(BASE_PAIR_BYTES) bool waits_for_change; /* an access was refused because something was full */
     struct mem_l1 data, code, texture;
@@ -84,7 +98,8 @@ struct mem_sm {
     struct stats_mem counters;
     struct mem_events events;
     struct mem_outbox *outbox; /* for the partitions, of the host thread that runs the SM */
-    uint16_t n_sent;           /* packets, modulo 2^16 */
+    struct mem_stores stores;
+    uint16_t n_sent; /* packets, modulo 2^16 */
 };
 
 struct mem_partition {
@@ -277,6 +292,22 @@ void mem_l1_flush(struct mem *mem, struct mem_sm *sm, uint64_t cycle);
 void mem_l1_resize(struct mem_sm *sm, uint32_t bytes);
 /* Drops all lines of the texture cache, which nothing else keeps up to date. */
 void mem_texture_flush(struct mem_sm *sm);
+
+/* Sends a store of a sector, which has its credit and occupies the link for as long as `n_sectors` sectors do.
+ * is_first: of its line; is_next: it is a part of a sector, and not the line's first. */
+void mem_l1_send_store(struct mem *mem, struct mem_sm *sm, uint64_t line, uint32_t bytes, uint32_t n_sectors,
+                       bool is_first, bool is_next, uint64_t cycle);
+/* The link may take stores that wait. */
+void mem_l1_send_stores(struct mem *mem, struct mem_sm *sm, uint64_t cycle);
+
+/* stores.c */
+void mem_stores_init(struct mem *mem, struct mem_sm *sm);
+/* Sends the lines that the link takes now, and has an event wake it for the next. Returns whether any was sent. */
+bool mem_stores_run(struct mem *mem, struct mem_sm *sm, uint64_t cycle);
+/* Returns whether a store does not wait. */
+bool mem_stores_pass(const struct mem_sm *sm);
+/* Lets a store wait. Returns false if the queue has no room. */
+bool mem_stores_add(struct mem *mem, struct mem_sm *sm, uint64_t address, uint64_t cycle);
 
 /* crossbar.c */
 uint64_t mem_ticks_per_byte(double bytes_per_cycle);

@@ -247,6 +247,9 @@ static uint32_t sectors_on_link(const struct mem *mem, struct mem_sm *sm, const 
 static bool send_direct(struct mem *mem, struct mem_sm *sm, const struct mem_l1 *l1, enum mem_message_type type,
                         uint32_t flags, uint64_t address, uint32_t bytes, uint32_t token, uint64_t cycle) {
     uint32_t *credits = type == MEM_MSG_ATOMIC ? atomic_credits(mem, sm) : &sm->credits;
+    if (type == MEM_MSG_WRITE && sm->stores.capacity && !mem_stores_pass(sm) &&
+        !(mem->n_host && mem_is_in_host_memory(mem, address)))
+        return mem_stores_add(mem, sm, address, cycle);
     if (*credits == 0)
         return false;
     --*credits;
@@ -270,6 +273,16 @@ static bool send_direct(struct mem *mem, struct mem_sm *sm, const struct mem_l1 
     address_to_bank(mem, sm, &message, is_first);
     mem_crossbar_sectors_to_bank(mem, sm, &message, n_sectors, cycle + l1->latency_cycles);
     return true;
+}
+
+void mem_l1_send_store(struct mem *mem, struct mem_sm *sm, uint64_t line, uint32_t bytes, uint32_t n_sectors,
+                       bool is_first, bool is_next, uint64_t cycle) {
+    struct mem_message message = {.line = line,
+                                  .bytes = (uint16_t)bytes,
+                                  .type = MEM_MSG_WRITE,
+                                  .flags = (uint8_t)(MEM_FLAG_DIRECT | (is_next ? MEM_FLAG_NEXT_PART : 0))};
+    address_to_bank(mem, sm, &message, is_first);
+    mem_crossbar_sectors_to_bank(mem, sm, &message, n_sectors, cycle);
 }
 
 static enum mem_answer access_directly(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint64_t cycle,
@@ -597,6 +610,14 @@ void mem_l1_receive(struct mem *mem, struct mem_sm *sm, const struct mem_message
     report_change(mem, sm, cycle);
 }
 
+void mem_l1_send_stores(struct mem *mem, struct mem_sm *sm, uint64_t cycle) {
+    sm->stores.has_event = false;
+    if (!mem_stores_run(mem, sm, cycle))
+        return;
+    sm->data.n_changes++;
+    report_change(mem, sm, cycle);
+}
+
 void mem_l1_credit(struct mem *mem, struct mem_sm *sm, bool is_writeback, uint64_t cycle) {
     sm->data.n_changes++;
     if (is_writeback) {
@@ -604,6 +625,8 @@ void mem_l1_credit(struct mem *mem, struct mem_sm *sm, bool is_writeback, uint64
         mem_l1_flush(mem, sm, cycle);
     } else {
         sm->credits++;
+        if (sm->stores.n)
+            mem_stores_run(mem, sm, cycle);
     }
     report_change(mem, sm, cycle);
 }

@@ -123,6 +123,12 @@ bool mem_can_build(const struct config_machine *machine, char *text, uint32_t si
                      line_bytes);
     if (icache->is_present && icache->line_bytes > line_bytes)
         return wrong(&report, "icache.line is %u, but must not be above l2.line, %u", icache->line_bytes, line_bytes);
+    if (machine->crossbar.store_lines &&
+        (l1->line_bytes != 32 || line_bytes != 32 || machine->crossbar.sector_cycles == 0))
+        return wrong(&report,
+                     "crossbar.store_lines needs crossbar.sector_cycles, and l1.line and l2.line of 32, not %u "
+                     "and %u",
+                     l1->line_bytes, line_bytes);
     if (texture->is_present && texture->line_bytes > line_bytes)
         return wrong(&report, "texture.line is %u, but must not be above l2.line, %u", texture->line_bytes, line_bytes);
     if (l2->is_present && !l2->is_perfect && machine->l2.writes.policy != CONFIG_WRITE_BACK)

@@ -89,6 +89,8 @@ static void init_sms(struct mem *mem) {
         }
         init_l1(mem, &sm->code, &machine->icache, NULL, MEM_FLAG_CODE);
         init_l1(mem, &sm->texture, &machine->texture, NULL, MEM_FLAG_TEXTURE);
+        if (machine->crossbar.store_lines)
+            mem_stores_init(mem, sm);
         sm->flush_slot = mem_cache_slots(&sm->data.cache);
         mem_events_init(&sm->events, &mem->arena, MEM_SENT_BY_BANKS);
     }
@@ -282,6 +284,9 @@ static void handle(struct mem *mem, struct mem_event *event, uint64_t cycle) {
         break;
     case MEM_EVENT_SM_CREDIT:
         mem_l1_credit(mem, &mem->sms[message->sm], message->type == MEM_MSG_PUT, cycle);
+        break;
+    case MEM_EVENT_SM_STORES:
+        mem_l1_send_stores(mem, &mem->sms[message->sm], cycle);
         break;
     case MEM_EVENT_DRAM_ENTER:
         mem_dram_add(mem, &mem->banks[message->unit], message->token, MEM_MSG_READ, message->flags, mem->line_bytes,
@@ -520,6 +525,13 @@ void mem_name_access(struct mem *mem, uint32_t sm, uint32_t pc, bool is_critical
     cacp->is_critical = is_critical;
 }
 
+bool mem_joins_stores(const struct mem *mem) { return mem->sms[0].stores.capacity > 0; }
+
+void mem_name_store(struct mem *mem, uint32_t sm, uint32_t warp, uint32_t written) {
+    mem->sms[sm].stores.warp = warp;
+    mem->sms[sm].stores.written = written;
+}
+
 uint32_t mem_mshrs_used(const struct mem *mem, uint32_t sm) { return mem->sms[sm].data.mshrs.lines.n_used; }
 
 uint32_t mem_mshrs(const struct mem *mem) { return mem->sms[0].data.mshrs.lines.n; }
@@ -528,7 +540,7 @@ uint32_t mem_credits_left(const struct mem *mem, uint32_t sm) { return mem->sms[
 
 bool mem_has_unanswered(const struct mem *mem) {
     for (uint32_t i = 0; mem->n_partitions && i < mem->n_sms; i++)
-        if (mem->sms[i].credits < mem->machine->crossbar.credits ||
+        if (mem->sms[i].credits < mem->machine->crossbar.credits || mem->sms[i].stores.n ||
             mem->sms[i].atomics < mem->machine->crossbar.atomics)
             return true;
     return false;

@@ -84,6 +84,8 @@ static inline unsigned mem_least_passes(uint32_t mask, uint32_t bytes, uint32_t 
  * pass. */
 unsigned mem_group_passes(const uint64_t address[32], uint32_t mask, uint32_t bytes, bool is_load, uint32_t banks,
                           unsigned *groups);
+/* Returns which bytes of a line of 32 the lanes of `mask` touch with `bytes` each, a bit for each. */
+uint32_t mem_touched_bytes(const uint64_t address[32], uint32_t mask, uint32_t bytes, uint64_t line);
 /* Returns how many sectors of 32 bytes the lanes of `mask` touch with `bytes` each. */
 unsigned mem_count_sectors(const uint64_t address[32], uint32_t mask, uint32_t bytes);
 /* Returns whether accesses of `bytes` at addresses from low to high touch no more neighbouring words than there are
@@ -142,6 +144,10 @@ uint64_t *mem_only_port(struct mem *mem, uint32_t sm);
  * not been called since. */
 void mem_refuse_fetches(struct mem *mem, uint32_t sm, uint32_t n);
 
+/* Returns whether stores of a warp may join (crossbar.store_lines). Then name the warp before each store, and the bytes
+ * of the line that it writes, a bit for each; 0: it joins no other. */
+bool mem_joins_stores(const struct mem *mem);
+void mem_name_store(struct mem *mem, uint32_t sm, uint32_t warp, uint32_t written);
 /* On machines with cacp.present, before each access to the L1: the instruction's pc, and whether its warp is critical.
  */
 void mem_name_access(struct mem *mem, uint32_t sm, uint32_t pc, bool is_critical);

@@ -273,6 +273,19 @@ static void coalesce(const struct sm *sm, const struct sm_timing *timing, const 
     request->n_transactions = n;
 }
 
+/* Finds the bytes of each line that a store writes, for stores that join. */
+static void find_written(const uint64_t address[EXEC_LANES], uint32_t bytes, uint32_t n_words,
+                         struct sm_request *request) {
+    for (uint32_t i = 0; i < request->n_transactions; i++) {
+        const struct mem_transaction *transaction = &request->transaction[i];
+        bool is_whole = transaction->bytes == 32;
+        request->written[i] = is_whole ? UINT32_MAX : 0;
+        for (uint32_t word = 0; !is_whole && word < n_words; word++)
+            request->written[i] |= mem_touched_bytes(address, transaction->lanes, bytes / n_words,
+                                                     transaction->line - (uint64_t)word * LOCAL_WORD_DISTANCE);
+    }
+}
+
 /* Accesses global, local or texture memory. */
 static void access_memory(struct sm *sm, uint32_t s, const struct divergence_bundle *bundle, enum sm_access access,
                           uint32_t mask, uint64_t cycle) {
@@ -299,6 +312,8 @@ static void access_memory(struct sm *sm, uint32_t s, const struct divergence_bun
         sm_ldst_release(&sm->ldst, request);
         return;
     }
+    if (sm->ldst.memory_clock && request->kind == MEM_WRITE && !request->is_copy)
+        find_written(address, bytes, n_words, request);
     if (timing->copies != SM_COPIES_BULK || !sm->machine->copies.is_present)
         set_pace(sm, s, request, address, bytes, cycle);
     if (timing->is_texture)

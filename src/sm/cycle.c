@@ -446,8 +446,10 @@ bool sm_is_alone(const struct sm *sm, uint64_t cycle) {
     return stays_alone(sm, cycle) && sm->turn.cycle != cycle && !sm_has_fault(sm) && sm->is_separate;
 }
 
-/* Returns whether the SM can go on by itself. */
+/* Returns whether the SM can go on by itself. Stores that wait in its part of the memory may leave before `end`. */
 static inline bool goes_on(const struct sm *sm, enum sm_freedom freedom, uint64_t end, const struct sm_clock *clock) {
+    if (sm->ldst.memory_clock && freedom != SM_AHEAD && *sm->ldst.memory_clock <= clock->wake)
+        return false;
     return clock->wake < end && !clock->must_stop &&
            (freedom != SM_AHEAD || (clock->n_ticks < clock->most_ticks && stays_alone(sm, clock->wake)));
 }

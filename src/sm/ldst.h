@@ -17,12 +17,13 @@ enum {
 struct sm_request {
     struct mem_transaction transaction[MEM_MAX_TRANSACTIONS];
     uint32_t n_transactions, next;
-    uint8_t lines_per_cycle, more_cycles; /* most lines per cycle; L1 busy cycles after the last. 0: no limit */
-    uint16_t late_cycles;                 /* from the arrival of its last line until its destinations are ready */
-    uint64_t outstanding;                 /* a bit per line: missed and not yet arrived */
-    uint64_t conflicting;                 /* a bit per line before `next`: it waits for its bank (l1.bank_queues) */
-    uint64_t ready;                       /* the cycle in which its latest line so far arrived */
-    uint64_t first_cycle;                 /* in which its instruction issued */
+    uint8_t lines_per_cycle, more_cycles;   /* most lines per cycle; L1 busy cycles after the last. 0: no limit */
+    uint16_t late_cycles;                   /* from the arrival of its last line until its destinations are ready */
+    uint32_t written[MEM_MAX_TRANSACTIONS]; /* of a store, if memory joins stores: bytes of each line, a bit for each */
+    uint64_t outstanding;                   /* a bit per line: missed and not yet arrived */
+    uint64_t conflicting;                   /* a bit per line before `next`: it waits for its bank (l1.bank_queues) */
+    uint64_t ready;                         /* the cycle in which its latest line so far arrived */
+    uint64_t first_cycle;                   /* in which its instruction issued */
     uint32_t slot, pc, tag;
     uint32_t next_free;     /* in the list of free or of answered requests */
     uint32_t lanes, missed; /* missed: lanes whose lines were not in the L1 */
@@ -45,6 +46,7 @@ struct sm_ldst {
     uint32_t n_requests, n_free, n_touched; /* n_touched: taken at least once, and initialised */
     uint32_t next_free;                     /* the list of those that were given back */
     bool has_bank_queues;                   /* l1.bank_queues */
+    const uint64_t *memory_clock;           /* of mem_sm_clock(), if memory joins stores; otherwise NULL */
     bool is_refused;                        /* memory has no room for an access until it calls sm_memory_changed() */
     uint64_t *port_conflicts;               /* of mem_only_port() */
     uint64_t port_cycle;                    /* with port_conflicts: the cycle in which the port was last taken */

@@ -63,6 +63,7 @@ struct sm *sm_new(const struct sm_setup *setup) {
     sm_wheel_init(&sm->wheel);
     sm_ldst_init(&sm->ldst, 4 * sm->n_warps + SM_LDST_QUEUE + EXEC_LANES, sm->slots.n);
     sm->ldst.has_bank_queues = machine->l1.has_bank_queues;
+    sm->ldst.memory_clock = mem_joins_stores(sm->mem) ? mem_sm_clock(sm->mem, sm->index) : NULL;
     sm->ldst.port_conflicts = mem_only_port(sm->mem, sm->index);
     for (uint32_t s = 0; s < sm->slots.n; s++)
         sched_add(&sm->units.slots[sm->slots.slot[s].unit], s);

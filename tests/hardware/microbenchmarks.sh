@@ -47,6 +47,11 @@ expect "loop that one of two lanes leaves" "$(value "$results" uneven_loop 2)" "
 results=$(h200 two_sides) without=$(h200 two_sides --set lowering.diverge_cycles=0)
 expect "branch with two sides" "$(value "$results" two_sides 16)" "$(($(value "$without" two_sides 16) + 30))"
 expect "branch that all take" "$(value "$results" two_sides 32)" "$(value "$without" two_sides 32)"
+results=$(h200 join_steady_8) without=$(h200 join_steady_8 --set crossbar.store_lines=0)
+[[ $(value "$results" join_steady_8_of_16_1_warps 6) -lt $(($(value "$without" join_steady_8_of_16_1_warps 6) * 2 / 3)) ]] ||
+    { echo "stores that follow 24 lines later do not join"; exit 1; }
+[[ $(value "$results" join_steady_8_of_16_1_warps 8) -gt $(($(value "$without" join_steady_8_of_16_1_warps 8) * 9 / 10)) ]] ||
+    { echo "stores that follow 32 lines later join"; exit 1; }
 results=$(h200 shared_atomic_f32)
 expect "floating-point atomics in shared memory, two rounds" "$(value "$results" shared_atomic_f32_1_warps 2)" 194
 results=$(h200 retries_f32_beside)
