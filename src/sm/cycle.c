@@ -218,10 +218,11 @@ ALWAYS_INLINE bool issue_from(struct sm *sm, uint32_t scheduler, int picked, enu
             sm_use_slot(sm, (uint32_t)picked);
         if (freedom != SM_TOGETHER && must_wait(sm, (uint32_t)picked, freedom)) {
             turn->picked = picked;
-            turn->scheduler = scheduler;
             return false;
         }
         turn->is_over = true;
+        if (sm->takes_turns && sm->slots.slot[picked].unit == SM_UNIT_LDST)
+            sm->first_scheduler = scheduler + 1 < sm->schedulers.n ? scheduler + 1 : 0;
         sm_issue(sm, scheduler, (uint32_t)picked, cycle);
         turn->has_issued = true;
         if (is_plain && sm->prefetches) /* otherwise sm_prepare() has done so */
@@ -238,10 +239,13 @@ ALWAYS_INLINE bool issue_from(struct sm *sm, uint32_t scheduler, int picked, enu
 ALWAYS_INLINE bool schedule(struct sm *sm, enum sm_freedom freedom, uint64_t cycle, bool is_plain) {
     if (!sm->slots.n_in_state[SM_SLOT_READY] || sm_has_fault(sm))
         return true;
-    int picked = sm->turn.picked;
-    for (uint32_t k = sm->turn.scheduler; k < sm->schedulers.n; k++, picked = SM_NO_SLOT)
-        if (!issue_from(sm, k, picked, freedom, cycle, is_plain))
+    struct sm_turn *turn = &sm->turn;
+    uint32_t n = sm->schedulers.n;
+    for (int picked = turn->picked; turn->n_over < n; turn->n_over++, picked = SM_NO_SLOT) {
+        uint32_t scheduler = turn->first + turn->n_over;
+        if (!issue_from(sm, scheduler < n ? scheduler : scheduler - n, picked, freedom, cycle, is_plain))
             return sm_has_fault(sm);
+    }
     return true;
 }
 
@@ -338,7 +342,7 @@ static inline void use_idle_time(struct sm *sm, uint64_t cycle) {
 static inline void begin_cycle(struct sm *sm, uint64_t cycle) {
     if (cycle > sm->last_cycle + 1)
         sm_catch_up(sm, cycle - 1);
-    sm->turn = (struct sm_turn){.cycle = cycle, .picked = SM_NO_SLOT};
+    sm->turn = (struct sm_turn){.cycle = cycle, .picked = SM_NO_SLOT, .first = sm->first_scheduler};
 }
 
 static inline void collect_answers(struct sm *sm, uint64_t cycle) {

@@ -26,8 +26,9 @@ _Static_assert(CONFIG_MAX_WARPS <= (int)SCHED_MAX_SLOTS && CONFIG_MAX_SLOTS == (
 /* Progress within a cycle. */
 struct sm_turn {
     uint64_t cycle;
-    uint32_t scheduler; /* whose turn it is */
-    int picked;         /* the slot that it picked and that waits for other SMs, or SM_NO_SLOT */
+    uint32_t first;  /* the scheduler whose turn comes first */
+    uint32_t n_over; /* schedulers that have had theirs */
+    int picked;      /* the slot that it picked and that waits for other SMs, or SM_NO_SLOT */
     bool has_issued;
     bool is_over;   /* of the scheduler: its last instruction became machine instructions */
     bool is_waking; /* a group placed or woken now may issue in this cycle */
@@ -45,6 +46,10 @@ enum sm_issues {
 struct sm {
     uint64_t last_cycle; /* the last cycle that was accounted */
     struct sm_turn turn; /* of the current cycle, or the last one */
+    /* With partitioned units the schedulers take turns at the load/store unit: the one after the last that used it
+     * comes first in the next cycle. Otherwise always 0. */
+    uint32_t first_scheduler;
+    bool takes_turns;
     uint64_t model_wake; /* when refill() is due; SM_NEVER: not requested */
     bool has_freed_slot; /* refill() is due at the end of the cycle */
     bool has_clusters;   /* the grid's clusters have several blocks */

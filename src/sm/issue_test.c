@@ -82,6 +82,18 @@ static void one_unit_multiplies_for_all_schedulers(void **state) {
 
 /* The comparison in 1, the guarded addition in 10, or 21. A selection reads the predicate as an operand, so it issues
  * in 10 whatever guards take. */
+/* The unit takes a warp in four cycles. The first warp loads in cycles 1 and 5, and the second in 9 and 13. If they
+ * take turns, the second loads in 5 and 13, and adds its first word four cycles earlier. */
+static void schedulers_with_units_of_their_own_take_turns_at_the_load_store_unit(void **state) {
+    (void)state;
+    static const char *const shared[] = {"sm.schedulers=2", "sm.ldst_width=8", NULL};
+    static const char *const own[] = {"sm.schedulers=2", "sm.ldst_width=8", "sm.units=partitioned", NULL};
+    const char *body = ".shared .b32 s[32];\nld.shared.u32 %r1, [s]; ld.shared.u32 %r2, [s]; add.u32 %r3, %r1, 1;";
+    assert_int_equal(fixture_cycles(shared, body, 32), 1 + 15 + 1);
+    assert_int_equal(fixture_cycles(shared, body, 64), 9 + 15 + 1);
+    assert_int_equal(fixture_cycles(own, body, 64), 5 + 15 + 1);
+}
+
 static void guards_may_take_longer_than_other_results(void **state) {
     (void)state;
     static const char *const slow[] = {"sm.guard_cycles=20", NULL};
@@ -430,6 +442,7 @@ int main(void) {
         cmocka_unit_test(a_division_holds_units_only_where_lanes_share_them),
         cmocka_unit_test(each_scheduler_issues_a_warp),
         cmocka_unit_test(one_unit_multiplies_for_all_schedulers),
+        cmocka_unit_test(schedulers_with_units_of_their_own_take_turns_at_the_load_store_unit),
         cmocka_unit_test(guards_may_take_longer_than_other_results),
         cmocka_unit_test(results_take_longer_to_another_unit),
         cmocka_unit_test(branches_that_no_thread_takes_may_cost_less),

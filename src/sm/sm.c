@@ -63,6 +63,7 @@ struct sm *sm_new(const struct sm_setup *setup) {
     sm_wheel_init(&sm->wheel);
     sm_ldst_init(&sm->ldst, 4 * sm->n_warps + SM_LDST_QUEUE + EXEC_LANES, sm->slots.n);
     sm->ldst.has_bank_queues = machine->l1.has_bank_queues;
+    sm->takes_turns = machine->sm.units == CONFIG_UNITS_PARTITIONED;
     sm->ldst.memory_clock = mem_joins_stores(sm->mem) ? mem_sm_clock(sm->mem, sm->index) : NULL;
     sm->ldst.port_conflicts = mem_only_port(sm->mem, sm->index);
     for (uint32_t s = 0; s < sm->slots.n; s++)
@@ -102,6 +103,7 @@ void sm_free(struct sm *sm) {
 /* --- grids --- */
 
 void sm_begin_grid(struct sm *sm, const struct exec_grid *grid, const struct sm_program *program) {
+    sm->first_scheduler = 0;
     sm_end_grid(sm);
     sm->grid = grid;
     sm->program = program;
