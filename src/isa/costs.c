@@ -295,32 +295,41 @@ static bool is_same_value(const struct isa_code *code, const struct ptx_operand 
     return is_vote || code->analysis->is_uniform[value->register_id];
 }
 
+static bool is_sum_of_lanes(const struct ptx_instruction *insn) {
+    return ptx_has(insn, PTX_MOD_ADD) && ptx_type_kind(isa_type(insn)) != PTX_KIND_F && insn->n_operands >= 2 &&
+           insn->space != PTX_SPACE_SHARED;
+}
+
 /* A reduction to one address, which the compiler knows to be the same for all lanes: it combines their values by REDUX,
- * and one lane accesses memory. If the lanes read their sums, one adds for all only if they add the same. Otherwise the
- * code asks first whether all 32 lanes are there, which is not modelled. */
+ * and one lane accesses memory. REDUX has no form for 64 bits. If the numbers have 64 bits, or the lanes read their
+ * sums, one adds for all only if they add the same. Otherwise the code of a sum of 32 bits that is read asks first
+ * whether all 32 lanes are there, which is not modelled. */
 bool isa_is_joined(const struct isa_code *code, const struct ptx_instruction *insn) {
     enum ptx_type type = isa_type(insn);
     bool is_word = ptx_type_kind(type) != PTX_KIND_F && ptx_type_bits(type) == 32;
+    bool is_read = insn->opcode == PTX_OP_ATOM;
+    if (is_sum_of_lanes(insn) && (is_read || (insn->opcode == PTX_OP_RED && ptx_type_bits(type) == 64)))
+        return isa_is_uniform_address(code, &insn->operand[is_read]) &&
+               is_same_value(code, &insn->operand[1 + is_read]);
     bool is_combined = ptx_has(insn, PTX_MOD_ADD) || ptx_has(insn, PTX_MOD_MIN) || ptx_has(insn, PTX_MOD_MAX) ||
                        ptx_has(insn, PTX_MOD_AND) || ptx_has(insn, PTX_MOD_OR) || ptx_has(insn, PTX_MOD_XOR);
-    if (!is_word || insn->n_operands < 2)
+    if (!is_word || insn->n_operands < 2 || insn->opcode != PTX_OP_RED)
         return false;
-    if (insn->opcode == PTX_OP_RED) {
-        bool is_counted = insn->space == PTX_SPACE_SHARED && insn->operand[1].kind == PTX_OPERAND_INTEGER;
-        return is_combined && !is_counted && isa_is_uniform_address(code, &insn->operand[0]);
-    }
-    return insn->opcode == PTX_OP_ATOM && insn->space != PTX_SPACE_SHARED && ptx_has(insn, PTX_MOD_ADD) &&
-           isa_is_uniform_address(code, &insn->operand[1]) && is_same_value(code, &insn->operand[2]);
+    bool is_counted = insn->space == PTX_SPACE_SHARED && insn->operand[1].kind == PTX_OPERAND_INTEGER;
+    return is_combined && !is_counted && isa_is_uniform_address(code, &insn->operand[0]);
 }
 
 /* ptxas 13.0 on small kernels: joined atomics with the vote, the choice of a lane, the combination, and for sums that
  * are read the way back. Where the memory has no such operation: a loop that tries compare-and-swap, here one round. */
 static unsigned cost_of_atomic(const struct isa_code *code, const struct ptx_instruction *insn) {
-    enum { COUNTED = 5, COMBINED = 7, COUNTED_AND_READ = 10, ASKED = 4, WORD = 5, DOUBLE = 6, LONG = 7 };
+    enum { COUNTED = 5, COMBINED = 7, COUNTED_AND_READ = 10, LONG_COUNTED = 11, LONG_AND_READ = 19 };
+    enum { ASKED = 4, WORD = 5, DOUBLE = 6, LONG = 7 };
     enum ptx_type type = isa_type(insn);
     bool is_exchange = ptx_has(insn, PTX_MOD_CAS) || ptx_has(insn, PTX_MOD_EXCH);
     if (isa_is_joined(code, insn)) {
         const struct ptx_operand *value = &insn->operand[insn->n_operands - 1];
+        if (ptx_type_bits(type) == 64)
+            return insn->opcode == PTX_OP_ATOM ? LONG_AND_READ : LONG_COUNTED;
         if (insn->opcode == PTX_OP_ATOM)
             return COUNTED_AND_READ;
         return isa_is_constant(value) && ptx_has(insn, PTX_MOD_ADD) ? COUNTED : COMBINED;

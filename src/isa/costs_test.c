@@ -97,6 +97,9 @@ static void one_lane_adds_for_all_on_one_address(void **state) {
     f = fixture_new("vote.sync.ballot.b32 %r2, %p1, -1;\npopc.b32 %r3, %r2;\n"
                     "atom.global.add.u32 %r4, [%rd0], %r3;\n"); /* all lanes have the result of a vote */
     FIXTURE_EXPECT(&f, 1, 1, 10);
+    f = fixture_new("red.global.add.u64 [%rd0], 3;\nred.global.max.u64 [%rd0], 3;\nred.shared.add.u64 [%r1], 3;\n"
+                    "atom.global.add.u64 %rd3, [%rd0], 3;\n"); /* of 64 bits only sums of the same number */
+    FIXTURE_EXPECT(&f, 11, 1, 9, 19);
 }
 
 static void fragments_of_matrices_are_words(void **state) {
