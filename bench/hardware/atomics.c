@@ -32,7 +32,6 @@ static const struct {
 } joined[] = {
     {"joined_add", "red.global.add.u32 [%data+4096], %lane;"},
     {"joined_add_1", "red.global.add.u32 [%data+4096], 1;"},
-    {"joined_add_u64", "red.global.add.u64 [%data+4096], %rd0;"},
     {"joined_add_u64_1", "red.global.add.u64 [%data+4096], 1;"},
     {"joined_min", "red.global.min.s32 [%data+4096], %lane;"},
     {"joined_max", "red.global.max.s32 [%data+4096], %lane;"},
