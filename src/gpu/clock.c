@@ -370,9 +370,7 @@ static void start_rounds(struct gpu_round *round, struct gpu_run *run) {
     round->note_bytes = (uint32_t)((bytes + BASE_PAIR_BYTES - 1) / BASE_PAIR_BYTES * BASE_PAIR_BYTES);
     round->notes = base_allocate_aligned((size_t)round->n_threads * round->note_bytes);
     round->now = base_allocate_aligned(sizeof *round->now + 2 * round->n_words * sizeof *round->now->receivers);
-    round->going = base_allocate_aligned(2 * round->n_words * sizeof *round->going);
-    round->group = round->going + round->n_words;
-    round->first_of = base_allocate(timed->quantum, sizeof *round->first_of);
+    round->going = base_allocate_aligned(round->n_words * sizeof *round->going);
     round->now->most_ticks = most_ticks(round, false);
     round->sms = round->now->receivers;
     round->partitions = round->sms + round->n_words;
@@ -401,7 +399,6 @@ static void end_rounds(struct gpu_round *round) {
     free(round->notes);
     free(round->now);
     free(round->going);
-    free(round->first_of);
 }
 
 static double seconds_now(void) {

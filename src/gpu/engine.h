@@ -26,8 +26,6 @@ enum gpu_stop {
 struct gpu_replacement {
     uint64_t cycle;
     struct sm_resident *block;
-    uint64_t start;        /* with its number: the cycle in which it starts */
-    uint32_t number, next; /* next: number_blocks() */
 };
 
 /* What an SM does when blocks end (turns.c). */
@@ -121,9 +119,7 @@ struct gpu_run {
     bool is_watched;             /* SMs are checked or observed after each tick */
     bool is_observed;
     enum gpu_replacing replacing; /* in this round */
-    bool serves_groups; /* in this round: SMs whose blocks end may be served together; nothing else depends on turns */
-    bool numbers_later; /* in this round: a new block executes nothing, so it may get its number later */
-    bool is_quiet;      /* when last looked at, nothing had changed for limits.watchdog cycles: it may be a livelock */
+    bool is_quiet; /* when last looked at, nothing had changed for limits.watchdog cycles: it may be a livelock */
     struct gpu_together *together; /* NULL: one launch */
     struct gpu_window *window;     /* NULL: the whole launch */
     _Alignas(BASE_PAIR_BYTES)

@@ -55,8 +55,7 @@ struct gpu_round {
     _Alignas(BASE_PAIR_BYTES) uint64_t next; /* the next cycle in which something happens */
     uint64_t store_cycle;                    /* stores before this cycle are in memory */
     uint64_t answer;                         /* the next cycle in which something happens in the memory, without mail */
-    uint64_t *going, *group;                 /* run_wave() */
-    uint32_t *first_of;                      /* number_blocks() */
+    uint64_t *going;                         /* run_wave() */
 };
 
 static inline struct gpu_note *gpu_note_of(const struct gpu_round *round, uint32_t thread) {

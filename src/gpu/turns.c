@@ -6,25 +6,22 @@
  *   finished the quantum or stopped, the stopped SMs continue one at a time, the earliest first. Earlier stores are
  *   written before each turn.
  * - Blocks that end. The SM has stopped, and receives new blocks when its turn comes. If the new blocks execute nothing
- *   before the end of the quantum (launch.turn_cycles), or there are none, only their order matters: the SM continues.
- *   The blocks get their numbers at the end of the round.
+ *   before the end of the quantum (launch.turn_cycles), or there are none, only their order matters: the SM continues,
+ * and they get their numbers here.
  * - Stores. They are written to memory at the end, in order where the stores of several SMs overlap.
  * - The end of the launch. It ends when all blocks have ended and their atomics have left the SMs. SMs without blocks
  *   handle the memory's answers only once it is certain that the launch continues.
  *
  * Turns are taken by the thread that usually runs the SM. Where an SM receives blocks depends on no other SM, except
  * for the order of the blocks. So SMs that have received theirs run on together, in waves: each wave ends with the
- * cycle in which the next SM stopped, because one of them may stop before it and come first. If the new blocks execute
- * nothing in the round, SMs are served in groups instead: the first that have stopped, as long as the blocks that are
- * left suffice for every block that may end on them. If none is left, all are one group. */
-#include <assert.h>
+ * cycle in which the next SM stopped, because one of them may stop before it and come first. */
 #include <string.h>
 
 #include "gpu/dispatcher.h"
 #include "gpu/round.h"
 
 enum {
-    WORTH_WORKERS = 12 /* least number of stores, or new blocks, for which another round on all threads pays */
+    WORTH_WORKERS = 12 /* least number of stores for which another round on all threads pays */
 };
 
 /* --- stores --- */
@@ -32,6 +29,21 @@ enum {
 /* Returns whether this piece belongs to the host thread that usually runs the SM. */
 static bool is_home(const struct gpu_round *round, uint32_t piece, uint32_t sm) {
     return gpu_workers_owner(round->run->timed->workers, piece) == round->home[round->n_partitions + sm];
+}
+
+static void apply_free(void *user, uint32_t piece, uint32_t thread) {
+    (void)thread;
+    const struct gpu_round *round = user;
+    GPU_FOR_MEMBERS(i, round, gpu_all_of(round, GPU_HAS_LEFT))
+    if (is_home(round, piece, i))
+        exec_stores_apply_free(round->run->timed->unit[i].stores, round->run->grid->memory);
+}
+
+/* Writes the stores to memory whose order does not matter, if there are enough for several threads. */
+static void apply_free_stores(struct gpu_round *round) {
+    bool has_claims = round->run->timed->unit[0].stores->claims;
+    if (has_claims && gpu_note_of(round, 0)->n_stores >= WORTH_WORKERS)
+        gpu_workers_run(round->run->timed->workers, apply_free, round, round->n_threads);
 }
 
 /* Writes stores to memory in the order (cycle, SM), up to those of SM `last` in this cycle. */
@@ -67,16 +79,14 @@ void gpu_choose_replacing(struct gpu_run *run) {
     bool is_simple = timed->quantum > 1 && !run->together && !run->window && !run->started && !run->is_watched &&
                      !run->grid->check && exec_shape_cluster(&run->grid->shape) == 1;
     run->replacing = GPU_REPLACES_IN_TURN;
-    run->serves_groups = is_simple && !timed->divergence->chip;
-    run->numbers_later = false;
-    if (!run->serves_groups)
+    if (!is_simple || timed->divergence->chip)
         return;
     if (!n_left) {
         run->replacing = GPU_REPLACES_NONE;
         return;
     }
-    run->numbers_later = launch->turn_cycles >= timed->quantum && sm_numbers_later(timed->sm[0]);
-    if (run->numbers_later && n_left >= n_sms * sm_most_blocks(timed->sm[0]))
+    if (launch->turn_cycles >= timed->quantum && n_left >= n_sms * sm_most_blocks(timed->sm[0]) &&
+        sm_numbers_later(timed->sm[0]))
         run->replacing = GPU_REPLACES_LATER;
 }
 
@@ -93,7 +103,7 @@ bool gpu_replaces(struct gpu_run *run, struct gpu_unit *unit, uint64_t cycle) {
         for (uint32_t i = 0; i < n_free; i++) {
             uint64_t start = cycle + run->timed->machine.launch.turn_cycles;
             unit->replaced[unit->n_replaced++] =
-                (struct gpu_replacement){.cycle = cycle, .block = sm_start_some_block(unit->sm, start, cycle)};
+                (struct gpu_replacement){cycle, sm_start_some_block(unit->sm, start, cycle)};
         }
         unit->clock.wake = cycle + 1;
     }
@@ -103,91 +113,41 @@ bool gpu_replaces(struct gpu_run *run, struct gpu_unit *unit, uint64_t cycle) {
     return true;
 }
 
-/* Links the replacements without a number: those of each cycle, by SM, from round->first_of[cycle % quantum] on. */
-static void link_replacements(struct gpu_round *round) {
-    struct gpu_timed *timed = round->run->timed;
-    memset(round->first_of, 0xff, timed->quantum * sizeof *round->first_of);
-    for (uint32_t i = round->n_sms; i-- > 0;) {
-        struct gpu_unit *unit = &timed->unit[i];
-        if (!gpu_set_has(gpu_all_of(round, GPU_HAS_LEFT), i))
-            continue;
-        for (uint32_t k = unit->n_replaced; k-- > unit->n_numbered;) {
-            uint32_t *first = &round->first_of[unit->replaced[k].cycle % timed->quantum];
-            unit->replaced[k].next = *first;
-            *first = i * GPU_MOST_REPLACED + k;
-        }
+/* Gives the SM's blocks of this cycle their numbers. */
+static void number_blocks_of(struct gpu_run *run, struct gpu_unit *unit, uint64_t cycle) {
+    for (; unit->n_numbered < unit->n_replaced; unit->n_numbered++) {
+        const struct gpu_replacement *next = &unit->replaced[unit->n_numbered];
+        if (next->cycle != cycle)
+            return;
+        uint64_t start = gpu_start_of_block(&run->timed->machine.launch, &run->next_start, run->first_cycle, cycle);
+        sm_number_block(unit->sm, next->block, (uint32_t)run->next_block++, start);
     }
 }
 
-/* Chooses numbers for blocks in the order (cycle, SM), for those that come before SM `sm` in this cycle. */
+/* Gives blocks their numbers in the order (cycle, SM), those that come before SM `sm` in this cycle. */
 static void number_blocks(struct gpu_round *round, uint64_t cycle, uint32_t sm) {
-    struct gpu_run *run = round->run;
-    uint64_t quantum = run->timed->quantum, begin = (round->now->end - 1) / quantum * quantum;
-    link_replacements(round);
-    for (uint64_t now = begin; now < round->now->end && now <= cycle; now++)
-        for (uint32_t at = round->first_of[now % quantum]; at != UINT32_MAX;) {
-            struct gpu_unit *unit = &run->timed->unit[at / GPU_MOST_REPLACED];
-            struct gpu_replacement *next = &unit->replaced[at % GPU_MOST_REPLACED];
-            if (now == cycle && at / GPU_MOST_REPLACED >= sm)
-                return;
-            next->start = gpu_start_of_block(&run->timed->machine.launch, &run->next_start, run->first_cycle, now);
-            next->number = (uint32_t)run->next_block++;
-            unit->n_numbered++;
-            at = next->next;
+    struct gpu_unit *unit = round->run->timed->unit;
+    for (uint64_t now = 0, next; now <= cycle; now = next) {
+        next = UINT64_MAX;
+        GPU_FOR_MEMBERS(i, round, gpu_all_of(round, GPU_HAS_LEFT)) {
+            if (now && (now < cycle || i < sm))
+                number_blocks_of(round->run, &unit[i], now);
+            if (unit[i].n_numbered < unit[i].n_replaced && unit[i].replaced[unit[i].n_numbered].cycle > now)
+                next = gpu_earlier(next, unit[i].replaced[unit[i].n_numbered].cycle);
         }
-}
-
-/* Gives the SM's new blocks their numbers. */
-static void write_numbers(struct gpu_unit *unit) {
-    for (uint32_t k = 0; k < unit->n_numbered; k++) {
-        const struct gpu_replacement *next = &unit->replaced[k];
-        sm_number_block(unit->sm, next->block, next->number, next->start);
     }
-    unit->n_replaced = unit->n_numbered = 0;
 }
 
-/* Counts the blocks that have ended without turns. Returns the number of new ones, for write_numbers(). */
-static uint32_t count_blocks(struct gpu_round *round) {
+/* Counts the blocks that have ended without turns. */
+static void count_blocks(struct gpu_round *round) {
     struct gpu_run *run = round->run;
-    uint32_t n_new = 0;
-    number_blocks(round, UINT64_MAX, 0);
+    number_blocks(round, UINT64_MAX - 1, UINT32_MAX);
     GPU_FOR_MEMBERS(i, round, gpu_all_of(round, GPU_HAS_LEFT)) {
         struct gpu_unit *unit = &run->timed->unit[i];
         run->n_finished += unit->n_counted;
         run->last_cycle = unit->last_end > run->last_cycle ? unit->last_end : run->last_cycle;
-        unit->n_counted = 0;
-        n_new += unit->n_replaced;
+        unit->n_counted = unit->n_replaced = unit->n_numbered = 0;
     }
-    return n_new;
-}
-
-/* --- the end of a round --- */
-
-static void end_round_at_home(void *user, uint32_t piece, uint32_t thread) {
-    (void)thread;
-    const struct gpu_round *round = user;
-    struct gpu_timed *timed = round->run->timed;
-    GPU_FOR_MEMBERS(i, round, gpu_all_of(round, GPU_HAS_LEFT)) {
-        if (!is_home(round, piece, i))
-            continue;
-        write_numbers(&timed->unit[i]);
-        if (timed->unit[i].stores->claims)
-            exec_stores_apply_free(timed->unit[i].stores, round->run->grid->memory);
-    }
-}
-
-/* Writes the numbers of new blocks, and the stores to memory whose order does not matter if there are enough for
- * several threads. */
-static void end_round_apart(struct gpu_round *round, uint32_t n_new) {
-    bool has_claims = round->run->timed->unit[0].stores->claims;
-    bool has_stores = has_claims && gpu_note_of(round, 0)->n_stores >= WORTH_WORKERS;
-    if (has_stores || (n_new >= WORTH_WORKERS && round->n_threads > 1)) {
-        gpu_workers_run(round->run->timed->workers, end_round_at_home, round, round->n_threads);
-        return;
-    }
-    GPU_FOR_MEMBERS(i, round, gpu_all_of(round, GPU_HAS_LEFT))
-    if (n_new)
-        write_numbers(&round->run->timed->unit[i]);
 }
 
 /* --- one turn --- */
@@ -277,20 +237,11 @@ static void run_idle(struct gpu_round *round) {
  * processors. */
 struct wave {
     struct gpu_round *round;
-    uint64_t *going;       /* the SMs that continue, with those whose turn it is */
-    const uint64_t *group; /* SMs of these that are served together; NULL: none */
-    uint64_t end;          /* they run up to the cycle before */
-    uint32_t sm;           /* whose turn it is; UINT32_MAX: none */
+    uint64_t *going; /* the SMs that continue, with the one whose turn it is */
+    uint64_t end;    /* they run up to the cycle before */
+    uint32_t sm;     /* whose turn it is; UINT32_MAX: none */
     bool has_no_fault;
 };
-
-/* Serves an SM of a group: its blocks are replaced as if it had not stopped. */
-static void serve(struct gpu_run *run, struct gpu_unit *unit) {
-    unit->stop = GPU_STOP_NONE;
-    bool has_replaced = gpu_replaces(run, unit, unit->stop_cycle);
-    assert(has_replaced);
-    (void)has_replaced;
-}
 
 static void run_wave_piece(void *user, uint32_t piece, uint32_t thread) {
     struct wave *wave = user;
@@ -308,8 +259,6 @@ static void run_wave_piece(void *user, uint32_t piece, uint32_t thread) {
             wave->has_no_fault = false;
             return;
         }
-        if (wave->group && gpu_set_has(wave->group, i))
-            serve(round->run, unit);
         bool has_blocks = sm_count_blocks(unit->sm);
         if (has_blocks)
             gpu_run_sm(round->run, i, wave->end);
@@ -332,8 +281,8 @@ static bool is_at_home(const struct gpu_round *round, const uint64_t *set) {
 }
 
 /* Runs a wave. Afterwards `going` has the SMs that have not reached the end of the quantum and have not stopped. */
-static bool run_wave(struct gpu_round *round, uint64_t *going, const uint64_t *group, uint32_t sm, uint64_t end) {
-    struct wave wave = {round, going, group, end, sm, true};
+static bool run_wave(struct gpu_round *round, uint64_t *going, uint32_t sm, uint64_t end) {
+    struct wave wave = {round, going, end, sm, true};
     if (sm != UINT32_MAX) {
         number_blocks(round, round->run->timed->unit[sm].stop_cycle, sm);
         gpu_set_put(going, sm);
@@ -366,100 +315,22 @@ static uint64_t end_of_wave(const struct gpu_round *round, uint32_t next) {
     return run->timed->unit[next].stop_cycle + 1;
 }
 
-/* Returns how many blocks are left for SMs that have not been served in this round. */
-static uint64_t count_left(const struct gpu_round *round) {
-    const struct gpu_run *run = round->run;
-    uint64_t n_left = run->n_blocks - run->next_block;
-    GPU_FOR_MEMBERS(i, round, gpu_all_of(round, GPU_HAS_LEFT))
-    n_left -= run->timed->unit[i].n_replaced - run->timed->unit[i].n_numbered;
-    return n_left;
-}
-
-/* Returns how many blocks the SM may still take in this round: a block that has started in it does not end in it. */
-static uint32_t most_taken(const struct gpu_unit *unit) { return sm_most_blocks(unit->sm) - unit->n_replaced; }
-
-/* Returns whether the SM has stopped for blocks, and can replace them before they have their numbers. */
-static bool can_be_served(const struct gpu_unit *unit, uint64_t n_left) {
-    uint32_t n_free = sm_most_blocks(unit->sm) - sm_count_blocks(unit->sm);
-    return unit->stop == GPU_STOP_BLOCKS && !unit->has_room &&
-           (!n_left || unit->n_replaced + n_free <= GPU_MOST_REPLACED);
-}
-
-/* Counts the blocks of SMs that have none any more, if none is left: they do not go on. */
-static void end_empty(struct gpu_round *round) {
-    uint64_t *stopped = gpu_all_of(round, GPU_HAS_STOPPED);
-    GPU_FOR_MEMBERS(i, round, stopped) {
-        const struct gpu_unit *unit = &round->run->timed->unit[i];
-        if (unit->stop != GPU_STOP_BLOCKS || unit->stop_cycle >= round->now->end || sm_count_blocks(unit->sm))
-            continue;
-        take_turn(round, i);
-        gpu_set_remove(stopped, i);
-        gpu_note_put(round, gpu_note_of(round, 0), GPU_IS_IDLE, i);
-    }
-}
-
-/* Chooses the SMs that are served together, with those that are already going: the first that have stopped, as long as
- * every block that may end on one of them can be replaced. They run up to the cycle before `end`, in which the next SM
- * has stopped. So none takes a block that is due to an SM outside the group. Returns false if no group can be formed.
- */
-static bool choose_group(struct gpu_round *round, uint64_t *end) {
-    const struct gpu_run *run = round->run;
-    const struct gpu_unit *unit = run->timed->unit;
-    uint64_t *stopped = gpu_all_of(round, GPU_HAS_STOPPED);
-    if (!run->serves_groups || gpu_note_of(round, 0)->has_fault)
-        return false;
-    uint64_t n_left = count_left(round), n_taken = 0;
-    if (!n_left)
-        end_empty(round);
-    else if (!run->numbers_later)
-        return false;
-    GPU_FOR_MEMBERS(i, round, round->going)
-    n_taken += most_taken(&unit[i]);
-    if (n_left && n_taken > n_left)
-        return false;
-    memset(round->group, 0, round->n_words * sizeof *round->group);
-    uint32_t i, n = 0;
-    while ((i = first_stopped(round, UINT32_MAX)) != UINT32_MAX && can_be_served(&unit[i], n_left)) {
-        n_taken += most_taken(&unit[i]);
-        if (n_left && n_taken > n_left)
-            break;
-        gpu_set_remove(stopped, i);
-        gpu_set_put(round->group, i);
-        gpu_set_put(round->going, i);
-        n++;
-    }
-    *end = i == UINT32_MAX ? round->now->end : unit[i].stop_cycle;
-    return n > 0;
-}
-
 bool gpu_take_turns(struct gpu_round *round) {
-    struct gpu_run *run = round->run;
-    uint64_t *going = round->going, end = round->now->end, reached = end;
-    enum gpu_replacing replacing = run->replacing;
+    uint64_t *going = round->going, end = round->now->end;
     memset(going, 0, round->n_words * sizeof *going);
     for (;;) {
-        uint64_t end_of_group;
-        if (choose_group(round, &end_of_group)) {
-            run->replacing = count_left(round) ? GPU_REPLACES_LATER : GPU_REPLACES_NONE;
-            run_wave(round, going, round->group, UINT32_MAX, end_of_group);
-            run->replacing = replacing;
-            reached = end_of_group;
-            continue;
-        }
         uint32_t first = first_stopped(round, UINT32_MAX), second = first_stopped(round, first);
         bool has_going = gpu_set_member(round, going, 0) != UINT32_MAX;
         if (first == UINT32_MAX && !has_going)
             break;
-        uint64_t first_end = end_of_wave(round, first), second_end = end_of_wave(round, second);
-        bool is_behind = has_going && reached < first_end;
-        bool is_good = has_going && (first_end == end || is_behind)
-                           ? run_wave(round, going, NULL, UINT32_MAX, first_end)
-                           : run_wave(round, going, NULL, first, second_end);
-        reached = is_behind ? first_end : second_end;
+        bool is_good = has_going && end_of_wave(round, first) == end
+                           ? run_wave(round, going, UINT32_MAX, end)
+                           : run_wave(round, going, first, end_of_wave(round, second));
         if (!is_good)
             return false;
     }
-    end_round_apart(round, count_blocks(round));
+    count_blocks(round);
+    apply_free_stores(round);
     apply_stores(round, end - 1, UINT32_MAX);
     run_idle(round);
     return true;

@@ -18,27 +18,25 @@ static const char *const kernel =
     "again: sub.u32 %r3, %r3, 1; setp.ne.u32 %p, %r3, 0; @%p bra again;\n"
     "mov.u32 %r5, %clock; st.global.v4.u32 [%d2], {%r0, %r1, %r2, %r5}; ret;\n}\n";
 
-enum { MOST_BLOCKS = 600, WORDS = 4 };
+enum { BLOCKS = 600, WORDS = 4 };
 
 struct outcome {
     struct stats_counters counters;
-    uint32_t memory[MOST_BLOCKS * WORDS];
+    uint32_t memory[BLOCKS * WORDS];
 };
 
 struct way {
-    uint32_t n_threads, n_blocks;
+    uint32_t n_threads;
     bool is_watched; /* every block takes its turn */
-    const char *turn_cycles, *block_cycles, *n_sms, *crossing;
+    const char *turn_cycles, *block_cycles;
 };
 
 static void run(const struct way *way, struct outcome *outcome) {
     static struct config_machine machine;
-    char turn[64], block[64], sms[64], crossing[64];
+    char turn[64], block[64];
     snprintf(turn, sizeof turn, "launch.turn_cycles=%s", way->turn_cycles);
     snprintf(block, sizeof block, "launch.block_cycles=%s", way->block_cycles);
-    snprintf(sms, sizeof sms, "sm.count=%s", way->n_sms);
-    snprintf(crossing, sizeof crossing, "crossbar.latency=%s", way->crossing);
-    const char *settings[] = {sms, crossing, "icache.perfect=true", turn, block, NULL};
+    const char *settings[] = {"sm.count=6", "icache.perfect=true", turn, block, NULL};
     config_defaults(&machine);
     fixture_set(&machine, settings);
     struct gpu_config config = gpu_default_config();
@@ -49,7 +47,7 @@ static void run(const struct way *way, struct outcome *outcome) {
     struct gpu_error error = {.status = GPU_OK};
     struct gpu *gpu = fixture_open(&config);
     uint64_t buffer = gpu_malloc(gpu, sizeof outcome->memory, 256);
-    struct gpu_launch launch = fixture_launch(gpu, kernel, way->n_blocks, 32, &buffer);
+    struct gpu_launch launch = fixture_launch(gpu, kernel, BLOCKS, 32, &buffer);
     if (!gpu_launch(gpu, &launch, &error))
         fail_msg("%s", error.message);
     outcome->counters = gpu_totals(gpu);
@@ -57,45 +55,22 @@ static void run(const struct way *way, struct outcome *outcome) {
     gpu_free(gpu);
 }
 
-/* Compares runs in which every block takes its turn with others. */
-static void compare(struct way way) {
-    static struct outcome watched, other;
-    way.n_threads = 1;
-    way.is_watched = true;
-    run(&way, &watched);
-    way.is_watched = false;
-    for (way.n_threads = 1; way.n_threads <= 5; way.n_threads += 2) {
-        run(&way, &other);
-        assert_memory_equal(watched.memory, other.memory, sizeof other.memory);
-        assert_memory_equal(&watched, &other, sizeof other);
-    }
-}
-
 static void blocks_start_as_in_their_turns(void **state) {
     (void)state;
     static const char *const turns[] = {"0", "8", "100"}, *const gaps[] = {"0", "1.19", "5"};
+    static struct outcome watched, other;
     for (size_t t = 0; t < sizeof turns / sizeof *turns; t++)
-        for (size_t g = 0; g < sizeof gaps / sizeof *gaps; g++)
-            compare((struct way){.n_blocks = MOST_BLOCKS,
-                                 .turn_cycles = turns[t],
-                                 .block_cycles = gaps[g],
-                                 .n_sms = "6",
-                                 .crossing = "8"});
-}
-
-/* The SMs hold 192 blocks, and several of each end in a round. Soon too few blocks are left to replace all of them. */
-static void the_last_blocks_start_as_in_their_turns(void **state) {
-    (void)state;
-    for (uint32_t n_blocks = 193; n_blocks < 400; n_blocks += 9)
-        compare((struct way){.n_blocks = n_blocks,
-                             .turn_cycles = "100",
-                             .block_cycles = n_blocks % 2 ? "0" : "1.19", /* many end in the same cycle, or few */
-                             .n_sms = "24",
-                             .crossing = "60"});
+        for (size_t g = 0; g < sizeof gaps / sizeof *gaps; g++) {
+            run(&(struct way){1, true, turns[t], gaps[g]}, &watched);
+            for (uint32_t n_threads = 1; n_threads <= 5; n_threads += 2) {
+                run(&(struct way){n_threads, false, turns[t], gaps[g]}, &other);
+                assert_memory_equal(watched.memory, other.memory, sizeof other.memory);
+                assert_memory_equal(&watched, &other, sizeof other);
+            }
+        }
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(blocks_start_as_in_their_turns),
-                                       cmocka_unit_test(the_last_blocks_start_as_in_their_turns)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(blocks_start_as_in_their_turns)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
