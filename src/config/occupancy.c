@@ -25,14 +25,21 @@ static uint64_t registers_of_warp(const struct config_capacity *sm, uint32_t reg
     return round_up((uint64_t)sm->warp_size * registers_per_thread, sm->register_unit);
 }
 
-/* The warps for which a block takes registers: as many in each partition. */
 static uint64_t warps_of_block(const struct config_capacity *sm, uint32_t threads) {
-    uint64_t warps = ((uint64_t)threads + sm->warp_size - 1) / sm->warp_size;
-    return sm->register_unit ? round_up(warps, sm->partitions) : warps;
+    return ((uint64_t)threads + sm->warp_size - 1) / sm->warp_size;
 }
 
+/* CUDA checks a launch as if a block took registers for as many warps in each partition. Blocks that run take them only
+ * for their own warps: cuda_occupancy.h, and warps that run at once on an H200. */
 uint64_t config_registers(const struct config_capacity *sm, uint32_t threads, uint32_t registers_per_thread) {
-    return sm->registers ? warps_of_block(sm, threads) * registers_of_warp(sm, registers_per_thread) : 0;
+    uint64_t warps = warps_of_block(sm, threads);
+    if (sm->register_unit)
+        warps = round_up(warps, sm->partitions);
+    return sm->registers ? warps * registers_of_warp(sm, registers_per_thread) : 0;
+}
+
+static uint64_t registers_of_block(const struct config_capacity *sm, const struct config_demand *block) {
+    return sm->registers ? warps_of_block(sm, block->threads) * registers_of_warp(sm, block->registers_per_thread) : 0;
 }
 
 uint32_t config_register_warps(const struct config_capacity *sm, uint32_t registers_per_thread) {
@@ -70,7 +77,9 @@ static void find_limits(const struct config_capacity *sm, const struct config_de
     uint64_t threads = round_up(block->threads, sm->warp_size), warps = warps_of_block(sm, block->threads);
     uint64_t shared = (uint64_t)block->shared_bytes + sm->shared_reserved_bytes;
     limit[CONFIG_THREADS] = (struct limit){{"threads", threads, sm->threads}, sm->threads / threads};
-    limit[CONFIG_REGISTERS] = (struct limit){{"registers", need, sm->registers}, register_warps / warps};
+    bool is_refused = sm->registers && need > sm->registers;
+    limit[CONFIG_REGISTERS] =
+        (struct limit){{"registers", need, sm->registers}, is_refused ? 0 : register_warps / warps};
     limit[CONFIG_SHARED_MEMORY] = (struct limit){{"bytes of shared memory", shared, sm->shared_bytes},
                                                  shared ? sm->shared_bytes / shared : UINT32_MAX};
     limit[CONFIG_BLOCKS] = (struct limit){{"blocks", 1, sm->blocks}, sm->blocks};
@@ -109,7 +118,7 @@ uint32_t config_occupancy(const struct config_capacity *sm, const struct config_
 struct config_use config_use_of(const struct config_capacity *sm, const struct config_demand *block) {
     return (struct config_use){
         .threads = round_up(block->threads, sm->warp_size),
-        .registers = config_registers(sm, block->threads, block->registers_per_thread),
+        .registers = registers_of_block(sm, block),
         .shared_bytes = (uint64_t)block->shared_bytes + sm->shared_reserved_bytes,
         .blocks = 1,
     };

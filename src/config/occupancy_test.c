@@ -37,8 +37,8 @@ static void threads_and_registers_go_to_whole_warps(void **state) {
 }
 
 /* As CUDA's occupancy calculator: a warp with 40 registers takes 1280, in multiples of 256. A partition of 16384
- * registers holds 12 of them, the SM 48. A block of 800 threads is 25 warps and takes the place of 28, so only one
- * fits. */
+ * registers holds 12 of them, the SM 48. A block of 800 threads is 25 warps, so only one fits; a launch is checked as
+ * if it took the place of 28. */
 static void registers_go_to_partitions_in_units(void **state) {
     (void)state;
     struct config_capacity card = sm;
@@ -50,6 +50,8 @@ static void registers_go_to_partitions_in_units(void **state) {
     assert_int_equal(occupancy(&sm, 800, 40, 0), 2);
     assert_int_equal(occupancy(&card, 256, 33, 0), 6); /* 33 count as 40 */
     assert_int_equal(config_registers(&card, 800, 33), 28 * 1280);
+    assert_int_equal(occupancy(&card, 32, 72, 0), 28); /* on an H200 18 of them run at once on average */
+    assert_int_equal(occupancy(&card, 64, 112, 0), 8);
 }
 
 static void zero_registers_are_as_many_as_needed(void **state) {
