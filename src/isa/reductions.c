@@ -19,6 +19,12 @@ static bool has_reduction(const struct ptx_instruction *insn) {
            (bits == 32 || bits == 64) && insn->operand[1].kind == PTX_OPERAND_ADDRESS && !is_exchange && !is_ordered;
 }
 
+/* An increment whose bound is the largest number never wraps at another one: ptxas adds one. */
+static bool counts_on(const struct ptx_instruction *insn) {
+    const struct ptx_operand *bound = &insn->operand[2];
+    return ptx_has(insn, PTX_MOD_INC) && bound->kind == PTX_OPERAND_INTEGER && (uint32_t)bound->value == UINT32_MAX;
+}
+
 void isa_reduce_atomics(struct ptx_function *function) {
     bool *is_read = base_allocate(function->n_registers + 1, sizeof *is_read);
     for (uint32_t i = 0; i < function->n_instructions; i++)
@@ -30,6 +36,11 @@ void isa_reduce_atomics(struct ptx_function *function) {
                           (insn->operand[0].kind == PTX_OPERAND_REGISTER && !is_read[insn->operand[0].register_id]));
         if (!is_unread)
             continue;
+        if (counts_on(insn)) {
+            insn->modifiers[PTX_MOD_INC / 64] &= ~(UINT64_C(1) << PTX_MOD_INC % 64);
+            insn->modifiers[PTX_MOD_ADD / 64] |= UINT64_C(1) << PTX_MOD_ADD % 64;
+            insn->operand[2].value = 1;
+        }
         insn->opcode = PTX_OP_RED;
         insn->operand++;
         insn->n_operands--;
