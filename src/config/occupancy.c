@@ -30,7 +30,7 @@ static uint64_t warps_of_block(const struct config_capacity *sm, uint32_t thread
 }
 
 /* CUDA checks a launch as if a block took registers for as many warps in each partition. Blocks that run take them only
- * for their own warps: cuda_occupancy.h, and warps that run at once on an H200. */
+ * for their own warps, as its occupancy calculator counts and an H200 shows. */
 uint64_t config_registers(const struct config_capacity *sm, uint32_t threads, uint32_t registers_per_thread) {
     uint64_t warps = warps_of_block(sm, threads);
     if (sm->register_unit)

@@ -80,8 +80,6 @@ static void one_unit_multiplies_for_all_schedulers(void **state) {
     assert_int_equal(fixture_cycles(shared, "add.u32 %r1, 3, 4;\nret;", 64), 2);
 }
 
-/* The comparison in 1, the guarded addition in 10, or 21. A selection reads the predicate as an operand, so it issues
- * in 10 whatever guards take. */
 /* The unit takes a warp in four cycles. The first warp loads in cycles 1 and 5, and the second in 9 and 13. If they
  * take turns, the second loads in 5 and 13, and adds its first word four cycles earlier. */
 static void schedulers_with_units_of_their_own_take_turns_at_the_load_store_unit(void **state) {
@@ -94,6 +92,8 @@ static void schedulers_with_units_of_their_own_take_turns_at_the_load_store_unit
     assert_int_equal(fixture_cycles(own, body, 64), 5 + 15 + 1);
 }
 
+/* The comparison in 1, the guarded addition in 10, or 21. A selection reads the predicate as an operand, so it issues
+ * in 10 whatever guards take. */
 static void guards_may_take_longer_than_other_results(void **state) {
     (void)state;
     static const char *const slow[] = {"sm.guard_cycles=20", NULL};
