@@ -103,3 +103,4 @@ void bench_slices(struct bench *bench);
 void bench_dispatch(struct bench *bench);
 void bench_sectors(struct bench *bench);
 void bench_joins(struct bench *bench);
+void bench_meets(struct bench *bench);

@@ -62,6 +62,7 @@ int main(int argc, char **argv) {
     bench_dispatch(&bench);
     bench_sectors(&bench);
     bench_joins(&bench);
+    bench_meets(&bench);
 
     CHECK(cuMemFree(bench.data));
     CHECK(cuMemFree(bench.times));
