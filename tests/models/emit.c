@@ -136,7 +136,7 @@ static void emit_local(struct emitter *e, struct random *random, const char *on,
 static void emit_memory(struct emitter *e, struct random *random) {
     char buffer[16];
     const char *on = guard(random, buffer);
-    unsigned r = value(random), word = SLICE_WORDS / 2 + random_below(random, SLICE_WORDS / 2);
+    unsigned r = value(random), word = SLICE_WORDS / 2 + random_below(random, ORDER_WORD - SLICE_WORDS / 2);
     unsigned choice = random_below(random, e->program->uses_shared ? 8 : 6), other = value(random);
     switch (choice) {
     case 0:
@@ -175,10 +175,12 @@ static void emit_atomic(struct emitter *e, struct random *random) {
     line(e, "and.b32 %%w, %%r%u, 3;", where);
     line(e, "mov.u64 %%a, %s;", is_shared ? "tally" : "sums");
     line(e, "mad.wide.u32 %%a, %%w, 24, %%a;");
-    if (is_red)
+    if (is_red) {
         line(e, "%sred.%s.%s [%%a+%u], %%r%u;", on, space, kinds[kind], 4 * kind, r);
-    else
+    } else {
         line(e, "%satom.%s.%s %%junk, [%%a+%u], %%r%u;", on, space, kinds[kind], 4 * kind, r);
+        line(e, "%sst.global.u32 [%%slice+%u], %%junk;", on, 4 * ORDER_WORD);
+    }
 }
 
 /* --- control flow --- */

@@ -2,7 +2,8 @@
  * of the functional run, and every run ends.
  *
  * - models_random SEED COUNT [MODEL]: programs 0 to COUNT - 1 of the seed, on targets drawn for each
- * - models_random --threads SEED COUNT [MODEL]: the same on 1, 2, 3 and 7 host threads, with equal counters
+ * - models_random --threads SEED COUNT [MODEL]: the same, often with more blocks than the SMs hold, on 1, 2, 3 and 7
+ *   host threads, with the counters of a run in which every block takes its turn
  * - models_random --ptx SEED NUMBER: the PTX of one program
  * - models_random --one SEED NUMBER MODEL SCHEDULER MACHINE
  * - models_random --shrink SEED NUMBER MODEL SCHEDULER MACHINE: drops statements while it fails
@@ -19,12 +20,13 @@
 #include "run.h"
 #include "sched/sched.h"
 
-enum { MOST_FAILURES = 10, TARGETS_OF_MODEL = 2, CHECK_EVERY = 23 };
+enum { MOST_FAILURES = 10, TARGETS_OF_MODEL = 2, CHECK_EVERY = 23, FEW_BLOCKS = 6 };
 
 struct tester {
     uint64_t seed;
-    const char *model; /* NULL: all */
-    bool has_threads;  /* compares runs on several host threads with those on one */
+    const char *model;           /* NULL: all */
+    bool has_threads;            /* compares runs on several host threads with those on one */
+    uint32_t n_sms, most_blocks; /* has_threads: of the targets of a program */
     struct machines machines;
     unsigned n_failures;
     uint64_t n_runs, n_refused;
@@ -85,7 +87,10 @@ static void draw_target(const struct tester *tester, const struct divergence_ops
     const struct sched_ops *scheduler = schedulers[random_below(random, (uint32_t)n_schedulers)];
     while (ops->chip && (scheduler->blocks || scheduler->choose_block)) /* refused */
         scheduler = schedulers[random_below(random, (uint32_t)n_schedulers)];
-    *target = (struct target){.machine = &tester->machines.machine[random_below(random, tester->machines.count)]};
+    uint32_t machine = random_below(random, tester->machines.count);
+    if (tester->has_threads && random_chance(random, 50)) /* the last, on which SMs go on when blocks end */
+        machine = tester->machines.count - 1;
+    *target = (struct target){.machine = &tester->machines.machine[machine]};
     snprintf(target->scheduler, sizeof target->scheduler, "%s", scheduler->name);
     snprintf(target->divergence, sizeof target->divergence, "%s", ops->name);
     if (tester->model && (strchr(tester->model, ':') || config_plugin_file_length(tester->model)))
@@ -98,7 +103,12 @@ static void draw_target(const struct tester *tester, const struct divergence_ops
 
 static void tell(struct tester *tester, const struct program *program, const struct target *target, const char *what) {
     tester->n_failures++;
-    if (target->machine)
+    if (target->machine && tester->has_threads)
+        printf("program %" PRIu64 " of seed %" PRIu64 ", model %s, scheduler %s, machine %s with %u SMs: %s\n"
+               "    models_random --threads %" PRIu64 " %" PRIu64 "\n",
+               program->number, program->seed, target->divergence, target->scheduler, target->machine->name,
+               target->n_sms, what, program->seed, program->number + 1);
+    else if (target->machine)
         printf("program %" PRIu64 " of seed %" PRIu64 ", model %s, scheduler %s, machine %s: %s\n"
                "    models_random --shrink %" PRIu64 " %" PRIu64 " %s %s %s\n",
                program->number, program->seed, target->divergence, target->scheduler, target->machine->name, what,
@@ -110,47 +120,78 @@ static void tell(struct tester *tester, const struct program *program, const str
     fflush(stdout);
 }
 
-/* Returns whether the program has the same memory and counters on several host threads as on one. */
+/* Returns whether the program has the same memory and counters on one and several host threads as in `turns`, in which
+ * every block takes its turn. */
 static bool is_same_on_threads(const struct program *program, const struct text *text, struct target target,
-                               const struct outcome *expected, char *what, size_t size) {
+                               const struct outcome *turns, char *what, size_t size) {
     static const uint32_t threads[] = {1, 2, 3, 7};
-    struct outcome one = {0};
     bool is_same = true;
     for (unsigned i = 0; i < sizeof threads / sizeof *threads && is_same; i++) {
         struct outcome outcome;
         target.n_threads = threads[i];
         run_program(program, text, &target, 0, &outcome);
-        is_same = outcome_agrees(&outcome, expected, program, what, size);
-        for (unsigned k = 0; k < STATS_N_COUNTERS && is_same && i; k++) {
-            is_same = outcome.counters.value[k] == one.counters.value[k];
-            snprintf(what, size, "%s on %u SMs: %" PRIu64 " on one thread, %" PRIu64 " on %u", stats_list[k].name,
-                     target.n_sms, one.counters.value[k], outcome.counters.value[k], threads[i]);
+        is_same = outcome_agrees(&outcome, turns, program, true, what, size);
+        for (unsigned k = 0; k < STATS_N_COUNTERS && is_same; k++) {
+            is_same = outcome.counters.value[k] == turns->counters.value[k];
+            snprintf(what, size, "%s: %" PRIu64 " in turns, %" PRIu64 " otherwise", stats_list[k].name,
+                     turns->counters.value[k], outcome.counters.value[k]);
         }
-        if (i == 0)
-            one.counters = outcome.counters;
         outcome_free(&outcome);
+        if (!is_same) {
+            size_t used = strlen(what);
+            snprintf(what + used, size - used, " (grid of %u, at most %u blocks on an SM, %u threads)", program->grid,
+                     target.most_blocks, threads[i]);
+        }
     }
     return is_same;
 }
 
 static void test_model(struct tester *tester, const struct program *program, const struct text *text,
                        const struct outcome *expected, const struct divergence_ops *ops, struct random *random) {
-    for (unsigned i = 0; i < TARGETS_OF_MODEL; i++) {
+    bool may_go_on = tester->has_threads && ops->shares_sms; /* SMs, when blocks end: more than one way for turns.c */
+    for (unsigned i = 0; i < (may_go_on ? 2 : 1) * TARGETS_OF_MODEL; i++) {
         struct target target;
         struct outcome outcome;
         char what[1100];
         draw_target(tester, ops, i > 0, random, &target);
-        if (tester->has_threads)
-            target.n_sms = 2 + random_below(random, 7);
-        run_program(program, text, &target, random_below(random, 2) * CHECK_EVERY, &outcome);
+        target.n_sms = tester->n_sms;
+        target.most_blocks = tester->most_blocks;
+        bool is_checked = random_chance(random, 50) || tester->has_threads;
+        run_program(program, text, &target, is_checked * CHECK_EVERY, &outcome);
         tester->n_runs += !outcome.is_refused;
         tester->n_refused += outcome.is_refused;
-        if (!outcome.is_refused && !outcome_agrees(&outcome, expected, program, what, sizeof what))
+        if (!outcome.is_refused && !outcome_agrees(&outcome, expected, program, false, what, sizeof what))
             tell(tester, program, &target, what);
         else if (tester->has_threads && !outcome.is_refused &&
-                 !is_same_on_threads(program, text, target, expected, what, sizeof what))
+                 !is_same_on_threads(program, text, target, &outcome, what, sizeof what))
             tell(tester, program, &target, what);
         outcome_free(&outcome);
+    }
+}
+
+/* Returns whether timed runs of the program would take too long. */
+static bool is_long(const struct outcome *outcome) {
+    return *outcome->error || outcome->counters.warp_instructions > MOST_INSTRUCTIONS;
+}
+
+/* Chooses how many blocks the SMs hold, and mostly a grid with some more. */
+static void draw_places(struct tester *tester, struct program *program, struct random *random) {
+    tester->n_sms = 2 + random_below(random, random_chance(random, 75) ? 7 : 23);
+    tester->most_blocks = 1 + random_below(random, 3);
+    uint32_t n_places = tester->n_sms * tester->most_blocks;
+    if (random_chance(random, 25))
+        tester->most_blocks = 0;
+    if (random_chance(random, 75))
+        program->grid = n_places + random_below(random, 2 * n_places);
+}
+
+/* Runs the program without timing, with fewer blocks if it takes long. */
+static void run_functional(struct program *program, const struct text *text, struct outcome *outcome) {
+    run_program(program, text, &(struct target){.machine = NULL}, 0, outcome);
+    while (is_long(outcome) && program->grid > FEW_BLOCKS) {
+        outcome_free(outcome);
+        program->grid /= 2;
+        run_program(program, text, &(struct target){.machine = NULL}, 0, outcome);
     }
 }
 
@@ -163,13 +204,15 @@ static void test_program(struct tester *tester, uint64_t number) {
     const struct divergence_ops *const *models = divergence_list(&n_models);
     program_make(&program, tester->seed, number);
     program_emit(&program, &text);
-    run_program(&program, &text, &(struct target){.machine = NULL}, 0, &expected);
+    if (tester->has_threads)
+        draw_places(tester, &program, &random);
+    run_functional(&program, &text, &expected);
     if (*expected.error)
         tell(tester, &program, &(struct target){.machine = NULL}, expected.error);
-    bool is_long = *expected.error || expected.counters.warp_instructions > MOST_INSTRUCTIONS;
-    if (tester->model && config_plugin_file_length(tester->model) && !is_long)
+    bool is_skipped = is_long(&expected);
+    if (tester->model && config_plugin_file_length(tester->model) && !is_skipped)
         test_model(tester, &program, &text, &expected, models[0], &random);
-    for (size_t i = 0; i < n_models && !is_long; i++) {
+    for (size_t i = 0; i < n_models && !is_skipped; i++) {
         bool is_wanted = !tester->model || (strlen(models[i]->name) == name_length &&
                                             strncmp(models[i]->name, tester->model, name_length) == 0);
         if (is_wanted)
@@ -195,7 +238,7 @@ static bool fails(const struct program *program, const struct target *target, ch
     if (*outcome.error && outcome.is_refused)
         snprintf(what, size, "refused: %s", outcome.error);
     if (!outcome.is_refused)
-        has_failed = !outcome_agrees(&outcome, &expected, program, what, size);
+        has_failed = !outcome_agrees(&outcome, &expected, program, false, what, size);
     outcome_free(&expected);
     outcome_free(&outcome);
     text_free(&text);

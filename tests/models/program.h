@@ -5,6 +5,7 @@
  * in which threads run:
  *   - each thread writes its own words of `out`, its own local array and, between barriers, its own word of `pot`;
  *   - words that all threads write (`sums`, `tally`) are written by atomics, one kind for each word;
+ *   - what an atomic returns depends on that order, and is only stored, in ORDER_WORD of the thread;
  *   - loops count down, and so does the fuel of graphs;
  *   - all threads that have not ended execute a barrier or warp-wide instruction, or it names its threads; the lanes of
  * a warp that have not ended reach it together, even if others ended in branches and loops before. */
@@ -15,7 +16,7 @@
 
 #include "runner/text.h"
 
-enum { MAX_BODIES = 6, MAX_FUNCTIONS = 3, SLICE_WORDS = 16, N_INPUTS = 64, N_SUMS = 24 };
+enum { MAX_BODIES = 6, MAX_FUNCTIONS = 3, SLICE_WORDS = 16, ORDER_WORD = SLICE_WORDS - 1, N_INPUTS = 64, N_SUMS = 24 };
 
 enum statement_kind {
     COMPUTE,

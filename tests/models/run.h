@@ -18,9 +18,10 @@ const struct config_machine *machines_find(const struct machines *machines, cons
 struct target {
     const struct config_machine *machine; /* NULL: executed without timing */
     char scheduler[512], divergence[512];
-    bool keeps_step;    /* no SM runs ahead of the others */
-    uint32_t n_threads; /* of the host; 0: one, and instructions of each thread are counted */
-    uint32_t n_sms;     /* 0: as many as the machine has */
+    bool keeps_step;      /* no SM runs ahead of the others */
+    uint32_t n_threads;   /* of the host; 0: one, and instructions of each thread are counted */
+    uint32_t n_sms;       /* 0: as many as the machine has */
+    uint32_t most_blocks; /* that an SM holds; 0: as the machine */
 };
 
 struct outcome {
@@ -40,6 +41,7 @@ enum { MOST_INSTRUCTIONS = 20000, MOST_CYCLES = 4000000, ENDLESS_INSTRUCTIONS = 
 void run_program(const struct program *program, const struct text *text, const struct target *target,
                  uint32_t check_every, struct outcome *outcome);
 void outcome_free(struct outcome *outcome);
-/* Returns false when they differ, in what both have; `text` then says where. */
+/* Returns false when they differ, in what both have; `text` then says where. has_order: atomics have the same order in
+ * both. */
 bool outcome_agrees(const struct outcome *outcome, const struct outcome *expected, const struct program *program,
-                    char *text, size_t size);
+                    bool has_order, char *text, size_t size);
