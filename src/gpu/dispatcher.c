@@ -2,6 +2,8 @@
  * block instead, and a divergence model may pull blocks. */
 #include "gpu/dispatcher.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -122,6 +124,26 @@ void gpu_check_blocks(const struct gpu_run *run) {
     if (run->started && run->n_finished == run->next_block && run->next_block < run->n_blocks)
         config_plugin_broken("scheduler", run->timed->scheduler->name,
                              "choose_block() leaves blocks that no SM takes, and all others have ended");
+}
+
+bool gpu_has_run_all(const struct gpu_run *run) {
+    bool has_all = run->next_block == run->n_blocks && run->n_finished == run->n_blocks;
+    for (uint32_t i = 0; i < run->timed->machine.sm.count; i++) {
+        const struct gpu_unit *unit = &run->timed->unit[i];
+        has_all &= !unit->n_ended && !unit->n_counted && !unit->n_replaced && !sm_count_blocks(unit->sm);
+    }
+    return has_all;
+}
+
+void gpu_check_end(const struct gpu_run *run) {
+    if (gpu_has_run_all(run))
+        return;
+    fflush(stdout);
+    fprintf(stderr,
+            "heddle: the launch has lost blocks: of %" PRIu64 ", %" PRIu64 " have started and %" PRIu64
+            " have ended. This is an error of Heddle: please report it\n",
+            run->n_blocks, run->next_block, run->n_finished);
+    abort();
 }
 
 /* The blocks that start first: block i on SM i % n_sms. */

@@ -381,6 +381,7 @@ static bool run_blocks(struct gpu_run *run, const struct before *before) {
     if (run->n_finished < run->n_blocks) /* a window has ended */
         return is_done;
     if (is_done) {
+        gpu_check_end(run);
         gpu_drain(timed, timed->cycle + drain_cycles(run, &before->counters));
         drain_unanswered(timed);
     }

@@ -408,8 +408,10 @@ static void end(struct gpu_run *run, bool is_done) {
     gpu_progress_end(&run->progress);
     gpu_livelock_free(run->livelock);
     fflush(stdout); /* device printf */
-    if (is_done)
+    if (is_done) {
+        gpu_check_end(run);
         gpu_drain(timed, together->last_end > timed->cycle ? together->last_end : timed->cycle);
+    }
     gpu_catch_up(timed);
     mem_flush_l1(timed->mem, timed->cycle);
     divide_memory(run);

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "gpu/dispatcher.h"
+#include "gpu/engine.h"
 #include "gpu/fixture.h"
 
 /* Block i notes its SM and the cycles of its beginning and its end. It loops 16 * (i * 7 % 8) or, in every group of 64
@@ -110,8 +112,27 @@ static void the_last_blocks_start_as_in_their_turns(void **state) {
                              .crossing = "60"});
 }
 
+/* gpu_check_end() is called at the end of every launch. */
+static void lost_blocks_are_noticed(void **state) {
+    (void)state;
+    static struct gpu_unit unit;
+    static struct gpu_timed timed = {.unit = &unit};
+    static struct gpu_run run = {.timed = &timed, .n_blocks = 3, .next_block = 3, .n_finished = 3};
+    assert_true(gpu_has_run_all(&run));
+    run.next_block = 4;
+    assert_false(gpu_has_run_all(&run));
+    run.next_block = 3;
+    run.n_finished = 4;
+    assert_false(gpu_has_run_all(&run));
+    run.n_finished = 3;
+    timed.machine.sm.count = 1;
+    unit.n_ended = 1; /* which has not been counted */
+    assert_false(gpu_has_run_all(&run));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(blocks_start_as_in_their_turns),
+                                       cmocka_unit_test(lost_blocks_are_noticed),
                                        cmocka_unit_test(the_last_blocks_start_as_in_their_turns)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
