@@ -86,5 +86,6 @@ void isa_load_constants(struct isa_code *code) {
         else if (isa_is_access(insn))
             n = count_stored(code, i, &known);
         code->insn[i].parts = (uint16_t)(code->insn[i].parts + ISA_PARTS * n);
+        code->insn[i].n_constants = (uint8_t)n;
     }
 }

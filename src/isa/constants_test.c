@@ -15,6 +15,7 @@ static struct fixture load(const char *body) {
 static void an_instruction_contains_the_upper_half_of_a_double(void **state) {
     (void)state;
     struct fixture f = load("add.f64 %d1, %d2, " HALF ";\nadd.f64 %d1, %d2, " FOUR_TENTHS ";\n");
+    assert_int_equal(fixture_at(&f, 1)->n_constants, 2);
     FIXTURE_EXPECT(&f, 1, 3); /* UMOV, UMOV, DADD */
 }
 

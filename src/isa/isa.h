@@ -76,6 +76,7 @@ struct isa_insn {
     bool is_paid : 1;         /* under a predicate: the branch that it replaces has its parts */
     bool jumps : 1;           /* a branch, call or return of the machine code: no predicate, and no end of a kernel */
     uint8_t n_special : 2;    /* the machine instructions of the special-function unit */
+    uint8_t n_constants;      /* machine instructions that bring constants into registers: the result does not wait */
 };
 
 struct isa_target;

@@ -95,7 +95,8 @@ static void cost_of_arithmetic(const struct config_machine *machine, const struc
     static const enum sm_work works[] = {
         [ISA_WORK_INTEGER] = SM_WORK_INTEGER, [ISA_WORK_FLOAT] = SM_WORK_FLOAT, [ISA_WORK_SPECIAL] = SM_WORK_SPECIAL};
     bool has_every_lane_one = machine->sm.sfu_width >= machine->sm.simd_width;
-    unsigned n = lowered->parts / ISA_PARTS, more = n > 1 ? n - 1 : 0;
+    unsigned all = lowered->parts / ISA_PARTS, n = all > lowered->n_constants ? all - lowered->n_constants : all;
+    unsigned more = n > 1 ? n - 1 : 0;
     use_unit(machine, lowered, timing);
     timing->work = (uint8_t)works[lowered->work];
     timing->has_slow_path = lowered->has_slow_path;

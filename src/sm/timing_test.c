@@ -308,6 +308,20 @@ static void constants_may_be_operands(void **state) {
     costs_free(&costs);
 }
 
+/* The machine instructions that bring a constant into a register come before, beside the chain of results. */
+static void results_do_not_wait_for_constants(void **state) {
+    (void)state;
+    static const char ptx[] =
+        ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k()\n{\n.reg .f64 %d<4>;\n"
+        "add.f64 %d1, %d2, %d3;\nadd.f64 %d1, %d1, 0d3FE0000000000000;\nadd.f64 %d1, %d1, "
+        "0d3FD999999999999A;\nret;\n}\n";
+    static const char *const settings[] = {"lowering.target=sm_90", NULL};
+    struct costs costs = costs_on(settings, ptx);
+    assert_int_equal(costs.program->timing[2].parts, 3 * ISA_PARTS);
+    assert_int_equal(costs.program->timing[2].latency_cycles, costs.program->timing[1].latency_cycles);
+    costs_free(&costs);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_instruction_has_its_unit_latency_and_registers),
@@ -319,6 +333,7 @@ int main(void) {
         cmocka_unit_test(products_of_matrices_occupy_their_unit),
         cmocka_unit_test(some_loads_pass_the_l1),
         cmocka_unit_test(constants_may_be_operands),
+        cmocka_unit_test(results_do_not_wait_for_constants),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
