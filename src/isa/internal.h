@@ -192,6 +192,9 @@ struct isa_need {
     uint32_t least, enough;
 };
 struct isa_need isa_find_need(const struct isa_target *target, const struct ptx_function *function);
+/* Finds the machine registers that each value takes if registers are scarce: those that all threads have in common are
+ * in uniform registers, parameters and constants are operands. */
+void isa_find_words(const struct isa_code *code, uint8_t *words);
 /* Returns whether the function needs more registers than it may have. */
 bool isa_count_registers(const struct isa_target *target, struct ptx_function *function);
 void isa_spill(const struct isa_target *target, struct ptx_function *function, struct base_arena *arena);

@@ -227,6 +227,35 @@ static void find_words(struct counting *counting) {
                                  needs_register(counting, r, 0);
 }
 
+/* Returns whether the value that is seen through is a constant, or a parameter. */
+static bool has_no_operand(const struct isa_code *code, uint32_t r) {
+    const struct ptx_instruction *insn = isa_source(code, code->definition[r]);
+    if (is_in_bank(code, insn))
+        return true;
+    for (unsigned k = 1; k < insn->n_operands; k++)
+        if (!isa_is_constant(&insn->operand[k])) {
+            if (insn->opcode != PTX_OP_CVTA || insn->operand[k].kind != PTX_OPERAND_REGISTER)
+                return false;
+            uint32_t from = isa_definition(code, &insn->operand[k]);
+            if (from == ISA_NONE || !is_in_bank(code, isa_source(code, from)))
+                return false;
+        }
+    return true;
+}
+
+void isa_find_words(const struct isa_code *code, uint8_t *words) {
+    for (uint32_t r = 0; r < code->function->n_registers; r++) {
+        enum ptx_width width = ptx_type_width(code->function->reg[r].type);
+        words[r] = width == PTX_WIDTH_PRED ? 0 : width == PTX_WIDTH_64 && !code->is_short[r] ? 2 : 1;
+        bool is_constant = code->n_definitions[r] == 1 && isa_result(isa_source(code, code->definition[r])) == r &&
+                           is_seen_through(code, r) && has_no_operand(code, r);
+        if (is_constant || is_uniform_pointer(code, r) || is_uniform_arithmetic(code, r))
+            words[r] = 0;
+    }
+    for (uint32_t i = 0; i < code->n; i++)
+        isa_drop_copies(isa_source(code, i), words);
+}
+
 /* ---- Banks ------------------------------------------------------------------------------------------------------- */
 
 static void place(struct counting *counting, const struct ptx_operand *operand, enum place where) {

@@ -299,29 +299,11 @@ static uint32_t latency_of(const struct ptx_instruction *insn) {
 
 /* ---- Registers --------------------------------------------------------------------------------------------------- */
 
-/* Parameters are operands in constant memory, predicates have registers of their own. */
-static void find_words(struct ordering *ordering) {
-    const struct ptx_function *function = ordering->function;
-    for (uint32_t r = 0; r < function->n_registers; r++)
-        switch (ptx_type_width(function->reg[r].type)) {
-        case PTX_WIDTH_PRED:
-            ordering->words[r] = 0;
-            break;
-        case PTX_WIDTH_64:
-            ordering->words[r] = 2;
-            break;
-        default:
-            ordering->words[r] = 1;
-        }
-    for (uint32_t i = 0; i < function->n_instructions; i++) {
-        const struct ptx_instruction *insn = &function->instruction[i];
-        bool is_parameter = insn->opcode == PTX_OP_LD && insn->space == PTX_SPACE_PARAM;
-        bool is_its_copy = insn->opcode == PTX_OP_CVTA && insn->operand[1].kind == PTX_OPERAND_REGISTER &&
-                           !ordering->words[insn->operand[1].register_id];
-        if ((is_parameter || is_its_copy) && insn->operand[0].kind == PTX_OPERAND_REGISTER)
-            ordering->words[insn->operand[0].register_id] = 0;
-        isa_drop_copies(insn, ordering->words);
-    }
+static void find_words(struct ordering *ordering, const struct isa_target *target) {
+    struct isa_code code = isa_code_new(target, ordering->analysis);
+    isa_fold(&code);
+    isa_find_words(&code, ordering->words);
+    isa_code_free(&code);
 }
 
 /* Visits the registers of the block's instructions in the order of the text. */
@@ -387,7 +369,7 @@ static void pass_register(void *user, uint32_t r, bool is_write) {
 
 static void estimate_register(void *user, uint32_t r, bool is_write) {
     struct ordering *ordering = user;
-    if (!is_write && ordering->n_uses[r] == 1 && ordering->is_live[r] && !ordering->lives_on[r])
+    if (!is_write && --ordering->n_uses[r] == 0 && ordering->is_live[r] && !ordering->lives_on[r])
         ordering->change -= ordering->words[r];
     else if (is_write && !ordering->is_live[r] && (ordering->n_uses[r] || ordering->lives_on[r]))
         ordering->change += ordering->words[r];
@@ -395,8 +377,10 @@ static void estimate_register(void *user, uint32_t r, bool is_write) {
 
 /* Returns by how many machine registers the instruction changes the pressure. */
 static int32_t change_by(struct ordering *ordering, uint32_t i) {
+    const struct ptx_instruction *insn = &ordering->function->instruction[ordering->first + i];
     ordering->change = 0;
-    ptx_for_each_register(&ordering->function->instruction[ordering->first + i], estimate_register, ordering);
+    ptx_for_each_register(insn, estimate_register, ordering);
+    ptx_for_each_register(insn, count_use, ordering);
     return ordering->change;
 }
 
@@ -439,22 +423,27 @@ static void find_limit(struct ordering *ordering, int32_t least, int32_t spare) 
 
 /* ---- The order --------------------------------------------------------------------------------------------------- */
 
-/* With all registers in use: the first instruction that needs no more of them, otherwise the first. */
-static uint32_t choose_sparingly(struct ordering *ordering, const bool *is_taken, uint32_t next_any) {
+/* With all registers in use: of the instructions that need no more of them, the first whose operands are ready, or will
+ * be ready first; otherwise the first instruction. */
+static uint32_t choose_sparingly(struct ordering *ordering, const bool *is_taken, uint32_t next_any, uint32_t now) {
     enum { WINDOW = 48 };
-    uint32_t first = ISA_NONE, n_seen = 0;
+    uint32_t first = ISA_NONE, chosen = ISA_NONE, n_seen = 0;
     for (uint32_t i = next_any; i < ordering->count && (n_seen < WINDOW || first == ISA_NONE); i++) {
         if (is_taken[i])
             continue;
         n_seen++;
         if (ordering->n_before[i])
             continue;
-        if (change_by(ordering, i) <= 0)
-            return i;
         if (first == ISA_NONE)
             first = i;
+        if (change_by(ordering, i) > 0)
+            continue;
+        if (ordering->ready[i] <= now)
+            return i;
+        if (chosen == ISA_NONE || ordering->ready[i] < ordering->ready[chosen])
+            chosen = i;
     }
-    return first;
+    return chosen != ISA_NONE ? chosen : first;
 }
 
 /* Returns whether the instruction waits for a load. What waits for arithmetic is there soon. */
@@ -497,7 +486,7 @@ static uint32_t choose(struct ordering *ordering, const bool *is_taken, uint32_t
     while (is_taken[*next_any])
         ++*next_any;
     if (early == ISA_NONE && ordering->pressure >= ordering->limit)
-        return choose_sparingly(ordering, is_taken, *next_any);
+        return choose_sparingly(ordering, is_taken, *next_any, now);
     uint32_t chosen = early, n_seen = 0;
     bool is_load_left = false;
     for (uint32_t i = *next_any; i < ordering->count && (n_seen < WINDOW || chosen == ISA_NONE); i++) {
@@ -581,7 +570,7 @@ static void order_function(const struct isa_target *target, struct ptx_function 
     ordering.lives_on = base_allocate(n_registers + 1, sizeof(bool));
     for (uint32_t r = 0; r < n_registers; r++)
         ordering.writer[r] = ordering.reader_edge[r] = ISA_NONE;
-    find_words(&ordering);
+    find_words(&ordering, target);
     int32_t allowed = (int32_t)isa_allowed_registers(function) - ISA_RESERVED_REGISTERS;
     int32_t of_full_sm = target->compiler->schedule.registers;
     find_limit(&ordering, allowed < of_full_sm ? allowed : of_full_sm, spare);

@@ -102,6 +102,51 @@ static void loads_go_ahead_as_far_as_registers_cost_no_block(void **state) {
     assert_int_equal(loads_ahead(64, 1), 16);
 }
 
+/* Writes loads of `n` values, their number after `other`, then all stores. */
+static void hold_values(char *body, size_t size, unsigned n, const char *other) {
+    snprintf(body, size, ".reg .f32 %%a<64>;\n");
+    for (unsigned k = 0; k < n; k++)
+        snprintf(body + strlen(body), size - strlen(body), "ld.global.f32 %%a%u, [%%rd0+%u];\n", k, 4 * k);
+    snprintf(body + strlen(body), size - strlen(body), "bar.sync 0;\n%sbar.sync 0;\n", other);
+    for (unsigned k = 0; k < n; k++)
+        snprintf(body + strlen(body), size - strlen(body), "st.global.f32 [%%rd0+%u], %%a%u;\n", 4 * k, k);
+    strcat(body, "ret;\n");
+}
+
+/* Each product takes the register of its operand, also if it reads it twice. */
+static void chains_alternate_when_all_registers_are_in_use(void **state) {
+    (void)state;
+    char body[8192];
+    hold_values(body, sizeof body, 40,
+                "mul.f32 %f1, %a1, %a1;\nmul.f32 %f2, %f1, %f1;\nmul.f32 %a1, %f2, %f2;\n"
+                "mul.f32 %f3, %a2, %a2;\nmul.f32 %f4, %f3, %f3;\nmul.f32 %a2, %f4, %f4;\n");
+    const char *lines = strstr(order(body), " 41 ");
+    assert_non_null(lines);
+    assert_memory_equal(lines, " 41 42 45 43 46 44 47 48", 24);
+}
+
+/* Values that all threads have in common are in uniform registers. */
+static void common_values_leave_registers_for_loads(void **state) {
+    (void)state;
+    for (unsigned is_common = 0; is_common < 2; is_common++) {
+        static char body[16384];
+        snprintf(body, sizeof body, ".reg .b32 %%c<64>;\nmov.u32 %%c0, %%%s.x;\n", is_common ? "ctaid" : "tid");
+        for (unsigned k = 1; k < 24; k++)
+            snprintf(body + strlen(body), sizeof body - strlen(body), "mul.lo.s32 %%c%u, %%c%u, %%c%u;\n", k, k - 1,
+                     k - 1);
+        strcat(body, "bar.sync 0;\n");
+        for (unsigned k = 0; k < 12; k++)
+            snprintf(body + strlen(body), sizeof body - strlen(body),
+                     "ld.global.u32 %%r%u, [%%rd1+%u];\nst.shared.u32 [%%r31+%u], %%r%u;\n", k, 4 * k, 4 * k, k);
+        strcat(body, "bar.sync 0;\n");
+        for (unsigned k = 0; k < 24; k++)
+            snprintf(body + strlen(body), sizeof body - strlen(body), "st.shared.u32 [%%r31+%u], %%c%u;\n", 4 * k, k);
+        strcat(body, "ret;\n");
+        bool are_together = strstr(order(body), " 26 28 30 32 34 36 38 40 42 44 46 48 ") != NULL;
+        assert_int_equal(are_together, is_common);
+    }
+}
+
 static void loads_do_not_overtake_stores(void **state) {
     (void)state;
     assert_string_equal(order("ld.global.f32 %f1, [%rd0];\nst.global.f32 [%rd1], %f1;\nld.global.f32 %f3, [%rd2];\n"
@@ -241,6 +286,8 @@ int main(void) {
         cmocka_unit_test(a_condition_on_loaded_data_does_not_keep_loads_back),
         cmocka_unit_test(loads_do_not_wait_for_another_loads_result),
         cmocka_unit_test(loads_go_ahead_as_far_as_registers_cost_no_block),
+        cmocka_unit_test(chains_alternate_when_all_registers_are_in_use),
+        cmocka_unit_test(common_values_leave_registers_for_loads),
         cmocka_unit_test(loads_do_not_overtake_stores),
         cmocka_unit_test(loads_overtake_stores_that_they_cannot_meet),
         cmocka_unit_test(fragments_are_loaded_ahead_of_products_but_not_of_stores),
