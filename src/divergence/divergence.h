@@ -49,8 +49,9 @@ struct divergence_group {
     uint8_t status;  /* enum divergence_status */
     /* Bundles of the next instruction may issue while some of this one are in flight. The model holds busy threads back
      * (lwm with refetch=first). Returns, exits, indirect calls and barriers wait in any case. */
-    bool overlaps;
-    bool is_blocked;               /* all threads left for this instruction are busy: wait until an access ends */
+    bool overlaps : 1;
+    bool is_blocked : 1;           /* all threads left for this instruction are busy: wait until an access ends */
+    uint8_t n_arrived;             /* paths that waited at this pc for the last one; the SM sets it back to 0 */
     uint8_t kind;                  /* for a model with several kinds of groups: which one this is; otherwise 0 */
     struct divergence_block *home; /* its block, for schedulers; any of its blocks if it has threads of several */
     uint64_t ready_cycle;          /* it does not issue before this cycle; 0: no bound */

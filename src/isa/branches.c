@@ -226,6 +226,7 @@ void isa_mark_regions(struct isa_code *code) {
             continue;
         is_shared[target] |= leads_there;
         code->insn[meeting].parts = (uint16_t)(code->insn[meeting].parts + 2 * ISA_PARTS);
+        code->insn[meeting].meets = true;
     }
     free(is_shared);
 }

@@ -75,6 +75,7 @@ struct isa_insn {
     uint8_t atomic : 3;       /* enum isa_atomic */
     bool is_paid : 1;         /* under a predicate: the branch that it replaces has its parts */
     bool jumps : 1;           /* a branch, call or return of the machine code: no predicate, and no end of a kernel */
+    bool meets : 1;           /* paths wait for each other here: each of them executes BSYNC, the last one as a part */
     uint8_t n_special : 2;    /* the machine instructions of the special-function unit */
     uint8_t n_constants;      /* machine instructions that bring constants into registers: the result does not wait */
 };

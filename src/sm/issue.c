@@ -58,6 +58,13 @@ static inline void issue_machine_instructions(struct sm *sm, uint32_t scheduler,
     sm->counters.machine_instructions += n;
     sm->counters.machine_thread_instructions += (uint64_t)n * sm_lanes_in(slot->group->mask);
     sm->counters.machine_branches += timing->jumps;
+    if (__builtin_expect(slot->group->n_arrived > 0, 0)) {
+        if (timing->meets) {
+            n += slot->group->n_arrived;
+            sm->counters.machine_instructions += slot->group->n_arrived;
+        }
+        slot->group->n_arrived = 0;
+    }
     if (n == 0 || timing->is_predicated)
         slot->fetch_ready = cycle + 1;
     if (timing->is_device_fence) {

@@ -290,6 +290,7 @@ static void fences_and_releases_wait_for_earlier_accesses(void **state) {
 static void threads_of_a_path_are_active(void **state) {
     (void)state;
     static const char *const machine[] = {"lowering.target=sm_90", NULL};
+    static const char *const barriers[] = {"lowering.target=sm_90", "divergence=barriers", NULL};
 #define FOUR "xor.b32 %r2, %r2, %r1;\nmul.hi.u32 %r2, %r2, %r1;\nxor.b32 %r2, %r2, %r1;\nmul.hi.u32 %r2, %r2, %r1;\n"
 #define IF_BELOW(limit)                                                                                                \
     "ld.param.u64 %d1, [p];\nmov.u32 %r1, %laneid;\nmov.u32 %r2, 7;\nsetp.ge.u32 %p1, %r1, " limit ";\n"               \
@@ -303,6 +304,10 @@ static void threads_of_a_path_are_active(void **state) {
     assert_int_equal(none.machine_thread_instructions, 32 * none.machine_instructions);
     assert_int_equal(half.machine_thread_instructions,
                      32 * half.machine_instructions - 16 * (all.machine_instructions - none.machine_instructions));
+    struct stats_counters apart = fixture_run(barriers, IF_BELOW("16"), 1, 32);
+    assert_int_equal(apart.machine_instructions, half.machine_instructions + 1); /* each path executes BSYNC, */
+    assert_int_equal(apart.machine_thread_instructions, half.machine_thread_instructions); /* and each thread once */
+    assert_int_equal(fixture_run(barriers, IF_BELOW("32"), 1, 32).machine_instructions, all.machine_instructions);
 }
 
 /* On the machine with its own instructions the branch of IF_BELOW stays one, and that before the end is a guard of

@@ -307,6 +307,7 @@ static void cost(const struct config_machine *machine, const struct exec_insn *i
     timing->parts = lowered->parts;
     timing->is_predicated = lowered->is_predicated;
     timing->jumps = lowered->jumps;
+    timing->meets = lowered->meets;
     timing->n_special = lowered->n_special & 3;
     timing->is_control = insn->kind > EXEC_KIND_WARP && insn->kind != EXEC_KIND_NOTHING;
     timing->is_branch = insn->kind == EXEC_KIND_BRANCH || insn->kind == EXEC_KIND_BRANCH_INDEXED;

@@ -62,6 +62,7 @@ struct sm_timing {
     bool is_direct; /* a pure function with one result, or a plain load or store: issue_directly() */
     bool is_barrier : 1, is_fence : 1;
     bool jumps : 1;        /* a branch, call or return of the machine code */
+    bool meets : 1;        /* the machine code has BSYNC here: each path that arrives executes it */
     uint8_t n_special : 2; /* the machine instructions of the special-function unit */
     uint8_t : 0;
     bool holds_row : 1;        /* a load whose DRAM row should stay open: MEM_READ_HOLD */

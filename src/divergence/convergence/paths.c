@@ -41,11 +41,16 @@ static void complete(struct divergence_paths *paths, uint32_t at) {
     if (!join.participants)
         return;
     paths->n_reconverged += !join.is_call;
-    push(paths, (struct divergence_path){.pc = join.pc, .mask = join.arrived, .join = join.parent});
+    uint32_t n_before = join.n_arrived && !join.is_call ? join.n_arrived - 1 : 0;
+    push(paths, (struct divergence_path){.pc = join.pc,
+                                         .mask = join.arrived,
+                                         .join = join.parent,
+                                         .n_arrived = (uint8_t)(n_before < UINT8_MAX ? n_before : UINT8_MAX)});
 }
 
-static void arrive(struct divergence_paths *paths, uint32_t at, uint32_t lanes) {
+static void arrive(struct divergence_paths *paths, uint32_t at, uint32_t lanes, uint32_t n_paths) {
     paths->join[at].arrived |= lanes;
+    paths->join[at].n_arrived += n_paths;
     paths->join[at].since = paths->cycle;
     complete(paths, at);
 }
@@ -65,7 +70,7 @@ static void release_arrived(struct divergence_paths *paths, uint32_t at) {
     struct divergence_join *join = &paths->join[at];
     struct divergence_path path = {.pc = join->pc, .mask = join->arrived, .join = join->parent};
     join->participants &= ~join->arrived;
-    join->arrived = 0;
+    join->arrived = join->n_arrived = 0;
     join->since = paths->cycle;
     push(paths, path);
 }
@@ -129,7 +134,7 @@ static void push(struct divergence_paths *paths, struct divergence_path path) {
     if (!path.mask)
         return;
     if (path.join != DIVERGENCE_NO_JOIN && paths->join[path.join].pc == path.pc && !paths->join[path.join].is_call) {
-        arrive(paths, path.join, path.mask);
+        arrive(paths, path.join, path.mask, 1u + path.n_arrived);
         return;
     }
     bool gathers = path.pc != EXEC_NO_PC && path.mask != paths->row->live && is_gathering(paths, path.pc);
@@ -363,7 +368,7 @@ void divergence_paths_return(struct divergence_paths *paths, uint32_t pc, uint32
         call = paths->join[call].parent;
     leave(paths, taken, path.join, call);
     if (call != DIVERGENCE_NO_JOIN)
-        arrive(paths, call, taken);
+        arrive(paths, call, taken, 1);
     for (uint32_t left = call == DIVERGENCE_NO_JOIN ? taken : 0, target; left;) {
         uint32_t same = take_target(next, &left, &target);
         push(paths, (struct divergence_path){.pc = target, .mask = same, .join = DIVERGENCE_NO_JOIN});

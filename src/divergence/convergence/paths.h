@@ -34,8 +34,9 @@ enum divergence_path_state {
 
 struct divergence_path {
     uint32_t pc, mask;
-    uint32_t join; /* innermost barrier, or DIVERGENCE_NO_JOIN */
-    uint8_t state; /* enum divergence_path_state */
+    uint32_t join;     /* innermost barrier, or DIVERGENCE_NO_JOIN */
+    uint8_t state;     /* enum divergence_path_state */
+    uint8_t n_arrived; /* paths that waited at this pc for the last one, before it continued */
     /* For models in which each path has a group (groups.h): NULL if it is new. Its pc is then that of the group while
      * it runs. */
     struct divergence_group *group;
@@ -44,6 +45,7 @@ struct divergence_path {
 struct divergence_join {
     uint32_t pc;                    /* of BSYNC; of a call: where its threads return to */
     uint32_t participants, arrived; /* lanes */
+    uint32_t n_arrived;             /* paths */
     uint32_t loop;                  /* lanes that leave this loop leave the barrier; EXEC_NO_LOOP: none do */
     uint32_t parent;                /* the barrier around it, or the next free one */
     bool is_call, is_used;

@@ -75,6 +75,7 @@ static void two_sides_meet_at_their_barrier(void **state) {
     divergence_paths_reach(&w.paths, 10);
     assert_int_equal(w.paths.n_paths, 1);
     expect_path(&w, 0, 10, ALL);
+    assert_int_equal(w.paths.path[0].n_arrived, 1); /* one path waited */
     assert_int_equal(w.paths.n_reconverged, 1);
     assert_int_equal(stop_of_top(&w), EXEC_NO_PC);
     assert_int_equal(n_barriers(&w), 0);

@@ -37,8 +37,10 @@ void divergence_converging_show(struct divergence_converging *model, struct dive
         group->status = group->row->live ? DIVERGENCE_WAITS : DIVERGENCE_ENDED;
         return;
     }
-    const struct divergence_path *top = divergence_paths_top(&warp->paths);
+    struct divergence_path *top = divergence_paths_top(&warp->paths);
     group->status = DIVERGENCE_RUNS;
+    group->n_arrived = top->n_arrived;
+    top->n_arrived = 0;
     group->pc = top->pc;
     group->notify_pc = divergence_paths_next_stop(&warp->paths, top);
     bool pauses = model->next_pause && warp->paths.n_paths > 1;
