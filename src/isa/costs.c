@@ -262,6 +262,8 @@ static unsigned cost_of_halves(const struct isa_code *code, const struct ptx_ins
         bool is_filled = insn->opcode == PTX_OP_SHR && ptx_type_kind(isa_type(insn)) == PTX_KIND_S;
         return is_far && !is_filled ? 1 : 2;
     }
+    case PTX_OP_SELP: /* of words: the upper half is zero */
+        return isa_has_empty_half(code, &insn->operand[1]) && isa_has_empty_half(code, &insn->operand[2]) ? 1 : 2;
     default:
         return 2;
     }
