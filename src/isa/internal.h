@@ -183,7 +183,16 @@ void isa_reuse_loads(struct ptx_function *function);
 void isa_take_out(struct ptx_function *function, const bool *is_gone);
 void isa_reduce_atomics(struct ptx_function *function);
 void isa_join_accesses(struct ptx_function *function, struct base_arena *arena);
+void isa_hoist_loads(const struct isa_target *target, struct ptx_function *function);
 void isa_schedule(const struct isa_target *target, struct ptx_function *function);
+/* schedule.c: what may change places */
+bool isa_is_fixed(const struct ptx_instruction *insn);     /* nothing moves across it */
+bool isa_is_slow_load(const struct ptx_instruction *insn); /* worth an early place; constants have uniform registers */
+/* Instructions on memory, other than loads, keep their order among themselves and to the loads that they may meet.
+ * Different memories hold different data. Constants, parameters, and data read through the cache for constants do not
+ * change. */
+bool isa_is_ordered(const struct ptx_instruction *insn);
+bool isa_may_meet(const struct ptx_instruction *first, const struct ptx_instruction *second);
 /* The most registers that a kernel's own directives and the names of registers allow. */
 uint32_t isa_allowed_registers(const struct ptx_function *function);
 enum { ISA_RESERVED_REGISTERS = 2 }; /* which the code does not use */
@@ -195,6 +204,8 @@ struct isa_need isa_find_need(const struct isa_target *target, const struct ptx_
 /* Finds the machine registers that each value takes if registers are scarce: those that all threads have in common are
  * in uniform registers, parameters and constants are operands. */
 void isa_find_words(const struct isa_code *code, uint8_t *words);
+/* Returns the registers in use at each instruction, if they are scarce; to be freed by the caller. */
+uint32_t *isa_find_pressure(const struct isa_code *code);
 /* Returns whether the function needs more registers than it may have. */
 bool isa_count_registers(const struct isa_target *target, struct ptx_function *function);
 void isa_spill(const struct isa_target *target, struct ptx_function *function, struct base_arena *arena);

@@ -1,6 +1,6 @@
-/* The list of passes. They do not model code that moves between blocks, values that the PTX computes twice and machine
- * code once (except loads from shared memory and of fragments), the rare paths of divisions and square roots, and
- * functions that a compiler would inline. */
+/* The list of passes. They do not model arithmetic that moves between blocks, values that the PTX computes twice and
+ * machine code once (except loads from shared memory and of fragments), the rare paths of divisions and square roots,
+ * and functions that a compiler would inline. */
 #include "isa/internal.h"
 
 void isa_rewrite(const struct isa_target *target, struct ptx_function *function, struct base_arena *arena) {
@@ -13,6 +13,7 @@ void isa_rewrite(const struct isa_target *target, struct ptx_function *function,
     isa_predicate(target, function);
     isa_reuse_loads(function);
     isa_join_accesses(function, arena);
+    isa_hoist_loads(target, function);
     isa_schedule(target, function);
     if (isa_count_registers(target, function))
         isa_spill(target, function, arena);

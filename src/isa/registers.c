@@ -594,6 +594,22 @@ struct isa_need isa_find_need(const struct isa_target *target, const struct ptx_
     return (struct isa_need){found.least, found.enough};
 }
 
+uint32_t *isa_find_pressure(const struct isa_code *code) {
+    struct counting counting = start(code);
+    uint32_t *pressure = base_allocate(code->n + 1, sizeof *pressure);
+    spare(&counting);
+    find_live(&counting);
+    for (uint32_t i = 0; i < code->n; i++) {
+        struct need need = {0};
+        const uint16_t none[N_PLACES] = {0};
+        raise(&need, counting.moment[i].during, none, words_inside(code, i));
+        raise(&need, counting.moment[i].after, none, 0);
+        pressure[i] = need.tight;
+    }
+    finish(&counting);
+    return pressure;
+}
+
 struct isa_peak isa_find_peak(const struct isa_code *code) {
     struct counting counting = start(code);
     struct isa_peak peak = {.words = base_allocate(code->function->n_registers + 1, 1)};

@@ -10,7 +10,7 @@
  * needs more anyway goes up to the next number that costs threads (registers.c), and .minnctapersm leaves it all that
  * so many blocks can have. Loads wait until registers are free.
  *
- * No instruction moves to another block. */
+ * No instruction moves to another block here; hoist.c moves loads ahead of branches before. */
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -103,8 +103,7 @@ static bool is_retried(const struct ptx_instruction *insn) {
            !ptx_has(insn, PTX_MOD_EXCH) && (isa_is_float(insn) || ptx_type_bits(isa_type(insn)) == 64);
 }
 
-/* Nothing moves across such an instruction. */
-static bool is_fixed(const struct ptx_instruction *insn) {
+bool isa_is_fixed(const struct ptx_instruction *insn) {
     switch (ptx_opcode_family(insn->opcode)) {
     case PTX_FAMILY_CONTROL:
     case PTX_FAMILY_EXTENSION:
@@ -131,8 +130,7 @@ static bool is_load(const struct ptx_instruction *insn) {
            insn->opcode == PTX_OP_TEX;
 }
 
-/* Other instructions on memory keep their order among themselves and to loads. */
-static bool is_ordered(const struct ptx_instruction *insn) {
+bool isa_is_ordered(const struct ptx_instruction *insn) {
     enum ptx_family family = ptx_opcode_family(insn->opcode);
     return !is_load(insn) && insn->opcode != PTX_OP_CVTA && insn->opcode != PTX_OP_ISSPACEP &&
            (family == PTX_FAMILY_MEMORY || family == PTX_FAMILY_ATOMIC || family == PTX_FAMILY_TEXTURE ||
@@ -174,19 +172,20 @@ static bool names_memory(const struct ptx_instruction *insn) {
            is_matrix(insn, PTX_MATRIX_STORE);
 }
 
-/* Returns whether one of two accesses must stay before the other. Different memories hold different data. Constants,
- * parameters, and data read through the cache for constants do not change. */
-static bool may_meet(const struct ordering *ordering, uint32_t a, uint32_t b) {
-    const struct ptx_instruction *first = &ordering->function->instruction[ordering->first + a];
-    const struct ptx_instruction *second = &ordering->function->instruction[ordering->first + b];
+bool isa_may_meet(const struct ptx_instruction *first, const struct ptx_instruction *second) {
     const struct ptx_instruction *load = is_load(first) ? first : second;
     if (names_memory(first) && names_memory(second) && first->space != second->space &&
         first->space != PTX_SPACE_GENERIC && second->space != PTX_SPACE_GENERIC)
         return false;
-    if (load->opcode == PTX_OP_LD &&
-        (load->space == PTX_SPACE_CONST || load->space == PTX_SPACE_PARAM || ptx_has(load, PTX_MOD_NC)))
-        return false;
-    return !are_apart(ordering, a, b);
+    return load->opcode != PTX_OP_LD ||
+           (load->space != PTX_SPACE_CONST && load->space != PTX_SPACE_PARAM && !ptx_has(load, PTX_MOD_NC));
+}
+
+/* Returns whether one of two accesses must stay before the other. */
+static bool may_meet(const struct ordering *ordering, uint32_t a, uint32_t b) {
+    const struct ptx_instruction *first = &ordering->function->instruction[ordering->first + a];
+    const struct ptx_instruction *second = &ordering->function->instruction[ordering->first + b];
+    return isa_may_meet(first, second) && !are_apart(ordering, a, b);
 }
 
 static void find_edges(struct ordering *ordering) {
@@ -196,12 +195,12 @@ static void find_edges(struct ordering *ordering) {
         ordering->at = i;
         ptx_for_each_register(insn, visit, ordering);
         add_edge(ordering, fixed, i);
-        if (is_fixed(insn)) {
+        if (isa_is_fixed(insn)) {
             for (uint32_t k = fixed == ISA_NONE ? 0 : fixed + 1; k < i; k++)
                 add_edge(ordering, k, i);
             fixed = i;
             last_ordered = ISA_NONE;
-        } else if (is_ordered(insn)) {
+        } else if (isa_is_ordered(insn)) {
             for (uint32_t k = fixed == ISA_NONE ? 0 : fixed + 1; k < i; k++)
                 if (is_load(&ordering->function->instruction[ordering->first + k]) && may_meet(ordering, k, i))
                     add_edge(ordering, k, i);
@@ -209,7 +208,7 @@ static void find_edges(struct ordering *ordering) {
             last_ordered = i;
         } else if (is_load(insn)) {
             for (uint32_t k = fixed == ISA_NONE ? 0 : fixed + 1; last_ordered != ISA_NONE && k <= last_ordered; k++)
-                if (is_ordered(&ordering->function->instruction[ordering->first + k]) && may_meet(ordering, k, i))
+                if (isa_is_ordered(&ordering->function->instruction[ordering->first + k]) && may_meet(ordering, k, i))
                     add_edge(ordering, k, i);
         }
     }
@@ -226,8 +225,7 @@ static uint32_t find_condition(const struct ordering *ordering) {
     return ISA_NONE;
 }
 
-/* Loads that are worth an early place. Constants go through uniform registers, which are few. */
-static bool is_slow_load(const struct ptx_instruction *insn) {
+bool isa_is_slow_load(const struct ptx_instruction *insn) {
     return is_load(insn) && insn->space != PTX_SPACE_PARAM && insn->space != PTX_SPACE_CONST;
 }
 
@@ -237,7 +235,7 @@ static bool needs_load(struct ordering *ordering, uint32_t wanted) {
     for (uint32_t i = 0; i <= wanted; i++)
         needs[i] = false;
     for (uint32_t i = 0; i < wanted; i++) {
-        bool is_needed = needs[i] || is_slow_load(&ordering->function->instruction[ordering->first + i]);
+        bool is_needed = needs[i] || isa_is_slow_load(&ordering->function->instruction[ordering->first + i]);
         for (uint32_t e = ordering->after[i]; e != ISA_NONE && is_needed; e = ordering->edge[e].next)
             if (ordering->edge[e].to <= wanted)
                 needs[ordering->edge[e].to] = true;
@@ -254,10 +252,10 @@ static void find_early(struct ordering *ordering) {
         condition = ISA_NONE;
     for (uint32_t i = ordering->count; i-- > 0;) {
         const struct ptx_instruction *insn = &ordering->function->instruction[ordering->first + i];
-        bool is_early = is_slow_load(insn) || i == condition;
+        bool is_early = isa_is_slow_load(insn) || i == condition;
         for (uint32_t e = ordering->after[i]; e != ISA_NONE && !is_early; e = ordering->edge[e].next)
             is_early = ordering->is_early[ordering->edge[e].to] &&
-                       !is_fixed(&ordering->function->instruction[ordering->first + ordering->edge[e].to]);
+                       !isa_is_fixed(&ordering->function->instruction[ordering->first + ordering->edge[e].to]);
         ordering->is_early[i] = is_early;
     }
 }
@@ -393,7 +391,7 @@ static void note_loaded(void *user, uint32_t r, bool is_write) {
 static void find_room(struct ordering *ordering, uint32_t b) {
     const struct ptx_block *block = &ordering->analysis->block[b];
     for (uint32_t i = block->first; i < block->first + block->count; i++)
-        if (is_slow_load(&ordering->function->instruction[i]))
+        if (isa_is_slow_load(&ordering->function->instruction[i]))
             ptx_for_each_register(&ordering->function->instruction[i], note_loaded, ordering);
     begin_pressure(ordering, b);
     int32_t start = ordering->pressure, most = start;
@@ -494,7 +492,7 @@ static uint32_t choose(struct ordering *ordering, const bool *is_taken, uint32_t
             continue;
         n_seen++;
         bool overtakes = false;
-        if (is_slow_load(&ordering->function->instruction[ordering->first + i])) {
+        if (isa_is_slow_load(&ordering->function->instruction[ordering->first + i])) {
             overtakes = is_load_left;
             is_load_left = true;
         }
