@@ -77,6 +77,7 @@ struct isa_insn {
     bool jumps : 1;           /* a branch, call or return of the machine code: no predicate, and no end of a kernel */
     bool meets : 1;           /* paths wait for each other here: each of them executes BSYNC, the last one as a part */
     uint8_t n_special : 2;    /* the machine instructions of the special-function unit */
+    bool is_scaled : 1;       /* a special function that scales its operand under a predicate, and its result */
     uint8_t n_constants;      /* machine instructions that bring constants into registers: the result does not wait */
 };
 

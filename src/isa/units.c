@@ -121,6 +121,23 @@ static unsigned n_special(const struct isa_code *code, uint32_t i) {
     return isa_counts_bits(source) && ptx_type_bits(isa_type(source)) == 64 ? 2 : 1;
 }
 
+/* Without .ftz these functions compare their operand and scale numbers that are too small or too large. */
+static bool is_scaled(const struct ptx_instruction *insn) {
+    if (isa_type(insn) != PTX_F32 || ptx_has(insn, PTX_MOD_FTZ))
+        return false;
+    switch (insn->opcode) {
+    case PTX_OP_RSQRT:
+    case PTX_OP_EX2:
+    case PTX_OP_LG2:
+        return true;
+    case PTX_OP_SQRT:
+    case PTX_OP_DIV:
+        return ptx_has(insn, PTX_MOD_APPROX);
+    default:
+        return false;
+    }
+}
+
 /* ---- Atomics ----------------------------------------------------------------------------------------------------- */
 
 static bool is_atomic(const struct ptx_instruction *insn) {
@@ -199,5 +216,6 @@ void isa_choose_units(struct isa_code *code) {
             continue;
         describe(code, isa_source(code, i), &code->insn[i]);
         code->insn[i].n_special = n_special(code, i) & 3;
+        code->insn[i].is_scaled = is_scaled(isa_source(code, i));
     }
 }

@@ -145,6 +145,22 @@ static void machine_instructions_of_the_special_function_unit_are_counted(void *
     }
 }
 
+static void functions_that_do_not_flush_scale_their_operand(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        bool is_scaled;
+    } rows[] = {{"rsqrt.approx.f32 %f1, %f2;", true},    {"rsqrt.approx.ftz.f32 %f1, %f2;", false},
+                {"ex2.approx.f32 %f1, %f2;", true},      {"lg2.approx.f32 %f1, %f2;", true},
+                {"sqrt.approx.f32 %f1, %f2;", true},     {"sqrt.rn.f32 %f1, %f2;", false},
+                {"div.approx.f32 %f1, %f2, %f3;", true}, {"sin.approx.f32 %f1, %f2;", false}};
+    for (unsigned k = 0; k < sizeof rows / sizeof *rows; k++) {
+        struct fixture f = choose(rows[k].text);
+        assert_int_equal(fixture_at(&f, 0)->is_scaled, rows[k].is_scaled);
+        fixture_free(&f);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rounded_roots_and_divisions_have_a_slow_path),
@@ -156,6 +172,7 @@ int main(void) {
         cmocka_unit_test(atomics_differ),
         cmocka_unit_test(fences_for_the_device_are_marked),
         cmocka_unit_test(machine_instructions_of_the_special_function_unit_are_counted),
+        cmocka_unit_test(functions_that_do_not_flush_scale_their_operand),
     };
     return cmocka_run_group_tests_name("isa/units", tests, NULL, NULL);
 }

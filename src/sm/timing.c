@@ -103,6 +103,9 @@ static void cost_of_arithmetic(const struct config_machine *machine, const struc
     unsigned latency =
         lowered->is_sequence ? timing->latency_cycles * lowered->passes : timing->latency_cycles + lowered->passes - 1u;
     timing->latency_cycles = (uint16_t)(latency + more * (n <= FEW ? PER_PAIR : machine->sm.alu_cycles));
+    if (lowered->is_scaled && machine->sm.guard_cycles) /* comparison, product, function, product: op_rsqrt_scaled */
+        timing->latency_cycles = (uint16_t)(timing->latency_cycles + machine->sm.guard_cycles - machine->sm.alu_cycles +
+                                            machine->sm.far_cross_cycles);
     timing->is_long_product = is_long_product(lowered);
     if (timing->is_long_product && n == 1 && machine->sm.long_product_cycles)
         timing->latency_cycles = (uint16_t)machine->sm.long_product_cycles;
