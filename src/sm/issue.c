@@ -90,22 +90,23 @@ static inline void issue_machine_instructions(struct sm *sm, uint32_t scheduler,
 /* Returns whether the bits are those of zero, of a denormal or infinite number, or of NaN. */
 static bool is_special(uint32_t bits) { return (((bits >> 23) + 1) & 0xff) < 2; }
 
-/* A rare operand makes a root, a reciprocal or a division call a function: its length, and the time it takes. */
+/* A rare operand makes a root, a reciprocal or a division call a function: its length, and the cycles until the warp
+ * goes on. */
 struct slow_path {
     uint32_t instructions, cycles;
 };
 
-/* bench/hardware: op_sqrt_f32, op_div_f32, op_rcp_f32 and op_div_f64, where one lane has zero (the reciprocal's has
- * zero and infinity in turns). The lengths are those for zero. Reciprocals and roots of double precision were not
- * measured, and take as long as those of single precision. */
+/* bench/hardware: op_sqrt_f32, op_sqrt_f64, op_div_f32, op_rcp_f32 and op_div_f64, where one lane has zero (the
+ * reciprocal's has zero and infinity in turns). The lengths are those for zero. Reciprocals of double precision were
+ * not measured, and take as long as those of single precision. */
 static struct slow_path slow_path_of(const struct exec_insn *insn, bool is_double) {
     switch (insn->opcode) {
     case PTX_OP_DIV:
-        return is_double ? (struct slow_path){63, 381} : (struct slow_path){34, 261};
+        return is_double ? (struct slow_path){63, 400} : (struct slow_path){34, 271};
     case PTX_OP_RCP:
-        return is_double ? (struct slow_path){18, 242} : (struct slow_path){22, 242};
+        return is_double ? (struct slow_path){18, 252} : (struct slow_path){22, 252};
     default:
-        return is_double ? (struct slow_path){14, 112} : (struct slow_path){12, 112};
+        return is_double ? (struct slow_path){14, 252} : (struct slow_path){12, 165};
     }
 }
 
@@ -140,6 +141,8 @@ static bool is_slow_double(enum ptx_opcode opcode, uint64_t x, uint64_t y) {
     return magnitude < LEAST_DIVIDEND || ((uint32_t)(y >> 32) & MOST) == MOST || result <= LEAST || result > MOST;
 }
 
+/* The branch over the function's call waits for the check of the operands, so that the warp's next instruction comes
+ * after the result also if no operand is rare (op_sqrt_f32, op_rcp_f32, op_sqrt_f64 one_warp). */
 static __attribute__((noinline)) void take_slow_path(struct sm *sm, uint32_t scheduler, struct sm_slot *slot,
                                                      const struct exec_row *row, const struct exec_insn *insn,
                                                      uint32_t mask, uint64_t cycle) {
@@ -156,12 +159,14 @@ static __attribute__((noinline)) void take_slow_path(struct sm *sm, uint32_t sch
         n_slow += is_double ? is_slow_double(insn->opcode, doubles[lane], long_divisors[lane])
                             : is_slow_float(insn->opcode, floats[lane], divisors[lane]);
     }
+    uint64_t result =
+        cycle + (n_slow ? path.cycles : sm->program->timing[insn - sm->program->exec->code].latency_cycles);
+    slot->fetch_ready = slot->fetch_ready > result ? slot->fetch_ready : result;
     if (!n_slow)
         return;
     sm->counters.machine_instructions += path.instructions;
     sm->counters.machine_thread_instructions += path.instructions * n_slow;
     sm->schedulers.busy_until[scheduler] += path.instructions;
-    slot->fetch_ready = (slot->fetch_ready > cycle ? slot->fetch_ready : cycle) + path.cycles;
 }
 
 /* match.any finds one value after the other (bench/hardware: op_match_any, op_match_any_16). The next one's search

@@ -32,7 +32,8 @@ expect "latency of constants that the SM has not read" "$(value "$results" const
 expect "constants at a fixed place beside the load/store unit" "$(value "$results" constant_fixed 32)" 0
 results=$(h200 constant_first --set constant_cache.far_cycles=0)
 expect "the same without a second cache" "$(value "$results" constant_first_8192_bytes 512)" 117
-expect "square roots, of zero in one lane" "$(value "$(h200 op_sqrt_f32)" op_sqrt_f32 latency)" 122
+expect "square roots, of zero in one lane" "$(value "$(h200 op_sqrt_f32)" op_sqrt_f32 latency)" 165
+expect "square roots of a warp" "$(value "$(h200 op_sqrt_f32)" op_sqrt_f32 one_warp)" 67
 expect "divisions, of zero in one lane" "$(value "$(h200 op_div_f32)" op_div_f32 latency)" 271
 expect "fence" "$(value "$(h200 fence_device)" fence_device 1)" 267
 expect "fence that waits for nothing" "$(value "$(h200 fence_device --set lowering.fence_cycles=0)" fence_device 1)" 5
