@@ -244,6 +244,46 @@ static void first_fetches(struct bench *bench) {
     }
 }
 
+/* Eight jumps over code that no SM has executed, by the instructions that each skips. Before each jump there are eight
+ * instructions and, in `after_loop`, a loop of 1000 cycles, in which more code may arrive. On all SMs, in cycles of the
+ * kernel's first launch and of its second. */
+static void new_jumps(struct bench *bench) {
+    enum { JUMPS = 8, EXECUTED = 8, ITERATIONS = 18 };
+    static const char *const name[] = {"new_jumps", "new_jumps_after_loop"};
+    for (unsigned skipped = 16; bench_wants(bench, "new_jumps") && skipped <= 512; skipped *= 2)
+        for (unsigned waits = 0; waits < 2; waits++)
+            for (unsigned warps = 1; warps <= 8; warps *= 8) {
+                struct text body = {0};
+                char text[64];
+                text_add(&body, "setp.ne.u32 %%p1, %%number, 0;\n");
+                for (unsigned i = 0; i < JUMPS; i++) {
+                    if (waits) {
+                        text_add(&body, "mov.u32 %%r50, %%number;\nLOOP%u:\n.pragma \"nounroll\";\n", i);
+                        for (unsigned k = 0; k < EXECUTED; k++)
+                            text_add(&body, "fma.rn.f32 %%f0, %%f0, %%fa, %%fb;\n");
+                        text_add(&body, "sub.u32 %%r50, %%r50, 1;\nsetp.ne.u32 %%p2, %%r50, 0;\n@%%p2 bra LOOP%u;\n",
+                                 i);
+                    }
+                    for (unsigned k = 0; k < EXECUTED; k++)
+                        text_add(&body, "fma.rn.f32 %%f%u, %%f%u, %%fa, %%fb;\n", k % 4, k % 4);
+                    text_add(&body, "@%%p1 bra OVER%u;\n", i);
+                    for (unsigned k = 0; k < skipped; k++)
+                        text_add(&body, "fma.rn.f32 %%f%u, %%f%u, %%fb, %%fa;\n", k % 4, k % 4);
+                    text_add(&body, "OVER%u:\n", i);
+                }
+                struct bench_kernel kernel =
+                    bench_compile(bench, &(struct bench_source){.setup = setup, .body = body.at, .tail = tail});
+                struct bench_launch launch = {
+                    .blocks = bench->n_sms, .threads = 32 * warps, .rounds = 1, .number = ITERATIONS, .passes = 1};
+                snprintf(text, sizeof text, "%s_%u_warps", name[waits], warps);
+                bench_print_number(text, skipped, bench_run(bench, kernel, launch, NULL));
+                snprintf(text, sizeof text, "%s_again_%u_warps", name[waits], warps);
+                bench_print_number(text, skipped, bench_run(bench, kernel, launch, NULL));
+                bench_unload(kernel);
+                text_free(&body);
+            }
+}
+
 void bench_control(struct bench *bench) {
     branches(bench, "branch", false, 1);
     branches(bench, "branch_16_warps", false, 16);
@@ -263,4 +303,5 @@ void bench_control(struct bench *bench) {
     waits(bench);
     fetches(bench);
     first_fetches(bench);
+    new_jumps(bench);
 }
