@@ -87,6 +87,7 @@ struct gpu_kernel {
     uint32_t most_dynamic_shared_bytes;
     uint32_t registers_per_thread; /* 0: as estimated */
     bool allows_any_cluster;       /* of more than 8 blocks */
+    bool has_run;                  /* it has been launched before */
     bool has_warned;               /* about stray accesses */
     uint32_t found;                /* kinds of findings (memcheck.c) that have been reported, as a set of bits */
 };

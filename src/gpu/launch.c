@@ -182,9 +182,12 @@ static bool run_or_replay(struct gpu *gpu, const struct gpu_launch *launch, stru
         return false;
     }
     bool is_kept = gpu->checkpoint && !gpu->n_nested; /* a kernel's own launches are part of its launch */
-    if (is_kept && gpu_checkpoint_replay(gpu, launch, error))
+    if (is_kept && gpu_checkpoint_replay(gpu, launch, error)) {
+        launch->kernel->has_run = true;
         return error->status == GPU_OK;
+    }
     bool is_done = run(gpu, launch, workspace, error);
+    launch->kernel->has_run = true;
     if (is_kept)
         gpu_checkpoint_add(gpu, error);
     return is_done;

@@ -459,6 +459,8 @@ const struct sm_program *gpu_costs_of(struct gpu_timed *timed, struct gpu_kernel
         kernel->costs = sm_program_new(kernel->program, &timed->machine);
     if (timed->scheduler->wants & SCHED_WANTS_KERNEL)
         sm_program_find_facts(kernel->costs);
+    kernel->costs->is_new = !kernel->has_run;
+    kernel->has_run = true;
     return kernel->costs;
 }
 

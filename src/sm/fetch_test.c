@@ -57,6 +57,47 @@ static void groups_that_find_the_mshr_full_are_refused_in_every_cycle(void **sta
     assert_int_equal(fixture_run(slow, "ret;", 1, 96).mshr_full, 2 * (arrival - 1));
 }
 
+#define EIGHT                                                                                                          \
+    "add.f32 %f1, %f1, %f1;\nadd.f32 %f2, %f2, %f2;\nadd.f32 %f3, %f3, %f3;\nadd.f32 %f4, %f4, %f4;\n"                 \
+    "add.f32 %f5, %f5, %f5;\nadd.f32 %f6, %f6, %f6;\nadd.f32 %f7, %f7, %f7;\nadd.f32 %f8, %f8, %f8;\n"
+#define NEW_CODE                                                                                                       \
+    "lowering.target=sm_90", "sm.fp32_cycles=4", "lowering.new_code_cycles=50", "lowering.new_line_cycles=20"
+static const char *const known[] = {"lowering.target=sm_90", "sm.fp32_cycles=4", NULL};
+static const char *const unknown[] = {NEW_CODE, NULL};
+
+/* Lines of eight machine instructions. The first is entered in 1 and arrives in 51, the second in 71, and the third in
+ * 91. After sums the end issues in the second cycle of its line. A second warp finds the lines and
+ * ends two cycles later. */
+static void new_code_arrives_line_by_line(void **state) {
+    (void)state;
+    assert_int_equal(fixture_cycles(unknown, "ret;", 32), 51);
+    assert_int_equal(fixture_cycles(unknown, EIGHT "ret;", 32), 72);
+    assert_int_equal(fixture_cycles(unknown, EIGHT EIGHT "ret;", 32), 92);
+    assert_int_equal(fixture_cycles(unknown, EIGHT EIGHT "ret;", 64), 94);
+}
+
+/* The branch in line 0 issues in 52, and its target may in 57. Three lines on it arrives with the lines before it, in
+ * 51 + 3 * 20, six lines on 50 cycles after it was asked for. */
+static void a_jump_waits_for_new_code_or_for_the_lines_before_it(void **state) {
+    (void)state;
+    static const char near[] = "setp.ne.u64 %p1, %d1, 0;\n@!%p1 bra.uni L;\n" EIGHT EIGHT EIGHT "L:\nret;";
+    static const char far[] =
+        "setp.ne.u64 %p1, %d1, 0;\n@!%p1 bra.uni L;\n" EIGHT EIGHT EIGHT EIGHT EIGHT EIGHT "L:\nret;";
+    uint64_t before = fixture_cycles(known, far, 32);
+    assert_int_equal(fixture_cycles(known, near, 32), before);
+    assert_int_equal(fixture_cycles(unknown, near, 32), 51 + 3 * 20);
+    assert_int_equal(fixture_cycles(unknown, far, 32), before + 50 + 50);
+}
+
+/* Code that comes back to a line does not wait for it again. */
+static void a_loop_waits_for_its_code_once(void **state) {
+    (void)state;
+    static const char loop[] = "mov.u32 %r1, %tid.x;\nand.b32 %r1, %r1, 0;\nL:\n" EIGHT
+                               "add.u32 %r1, %r1, 1;\nsetp.ne.u32 %p1, %r1, 20;\n@%p1 bra L;\nret;";
+    uint64_t before = fixture_cycles(known, loop, 32), now = fixture_cycles(unknown, loop, 32);
+    assert_true(now >= before + 50 && now <= before + 50 + 3 * 20);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_group_fetches_when_it_enters_a_line),
@@ -64,6 +105,9 @@ int main(void) {
         cmocka_unit_test(a_branch_to_another_line_fetches_it),
         cmocka_unit_test(a_line_that_misses_arrives_later_and_stays),
         cmocka_unit_test(groups_that_find_the_mshr_full_are_refused_in_every_cycle),
+        cmocka_unit_test(new_code_arrives_line_by_line),
+        cmocka_unit_test(a_jump_waits_for_new_code_or_for_the_lines_before_it),
+        cmocka_unit_test(a_loop_waits_for_its_code_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -91,6 +91,7 @@ void sm_join_grid(struct sm *sm, uint32_t k, const struct exec_grid *grid, const
     sm->grids.grid[k].lanes_at = base_allocate(grid->program->n_insns, sizeof *sm->lanes_at);
     sm_slots_widen(&sm->slots, program->n_registers + 1);
     take_out(sm, k);
+    sm_fetch_end(&sm->fetch); /* lines of several programs are not kept apart */
     if (!sm->copies.copy)
         sm_copies_begin(sm);
     if (!sm->products.warp)

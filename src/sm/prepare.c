@@ -117,6 +117,6 @@ void sm_prepare(struct sm *sm, uint32_t s, uint64_t cycle) {
     sm_classify(sm, s, pc, true);
     if (sm->prefetches)
         sm_prefetch_group(sm, &sm->slots.slot[s], pc);
-    if (sm_fetch_has_line(&sm->fetch, &sm->slots.slot[s]) || sm_fetch_line(sm, s, cycle))
+    if (sm_fetch_has_line(&sm->fetch, sm->program, &sm->slots.slot[s]) || sm_fetch_line(sm, s, cycle))
         wait_for_operands(sm, s, lanes, cycle);
 }

@@ -57,7 +57,7 @@ static inline __attribute__((always_inline)) void sm_prepare_next(struct sm *sm,
         return;
     }
     sm_classify(sm, s, group->pc, has_other_lanes);
-    if (!sm_fetch_has_line(&sm->fetch, slot) && !sm_fetch_line(sm, s, cycle))
+    if (!sm_fetch_has_line(&sm->fetch, sm->program, slot) && !sm_fetch_line(sm, s, cycle))
         return;
     uint64_t operands = group->ready_cycle;
     for (unsigned i = 0; i < timing->n_registers; i++) {

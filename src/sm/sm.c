@@ -41,7 +41,7 @@ struct sm *sm_new(const struct sm_setup *setup) {
     sm->first_model_kind = sm->divergence->gathers_rows  ? EXEC_KIND_WARP
                            : sm->divergence->splits_rows ? EXEC_KIND_WARP_MEMORY
                                                          : EXEC_KIND_BRANCH;
-    sm_fetch_init(&sm->fetch, &machine->icache);
+    sm_fetch_init(&sm->fetch, machine);
     sm_units_init(&sm->units, machine);
     sm->pipeline = machine->sm.pipeline;
     sm->cycles_to_next = sm_has_scoreboard(sm)                            ? machine->sm.fetch_cycles
@@ -122,6 +122,7 @@ void sm_begin_grid(struct sm *sm, const struct exec_grid *grid, const struct sm_
     sm->empty_arrived = SM_NEVER;
     sm->lanes_at = base_allocate(grid->program->n_insns, sizeof *sm->lanes_at);
     sm_slots_begin(&sm->slots, program->n_registers + 1);
+    sm_fetch_begin(&sm->fetch, program);
     sm_lanes_begin(sm);
     sm_boards_begin(sm);
     bool folds = sm_has_scoreboard(sm) && !sm->lanes.ready;
@@ -201,6 +202,7 @@ void sm_end_grid(struct sm *sm) {
             sm_finish_slot(sm, s);
     sm_grids_end(sm);
     sm_blocks_end(sm);
+    sm_fetch_end(&sm->fetch);
     sm_slots_end(&sm->slots);
     sm_lanes_end(&sm->lanes);
     sm_boards_end(&sm->boards);

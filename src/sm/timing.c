@@ -432,6 +432,17 @@ static void balance_units(const struct exec_function *function, const struct isa
     }
 }
 
+/* Numbers the lines of machine code that the instructions are in. */
+static uint32_t number_lines(struct sm_timing *timing, uint32_t n) {
+    uint64_t parts = 0;
+    for (uint32_t pc = 0; pc < n; pc++) {
+        uint64_t line = parts / (ISA_PARTS * SM_CODE_LINE);
+        timing[pc].code_line = (uint16_t)(line < UINT16_MAX ? line : UINT16_MAX);
+        parts += timing[pc].parts;
+    }
+    return n ? timing[n - 1].code_line + 1u : 0;
+}
+
 struct sm_program *sm_program_new(const struct exec_program *exec, const struct config_machine *machine) {
     static const struct isa_insn added = {.parts = ISA_PARTS, .passes = 1}; /* an instruction that the linker added */
     struct sm_program *program = base_allocate(1, sizeof *program);
@@ -462,6 +473,8 @@ struct sm_program *sm_program_new(const struct exec_program *exec, const struct 
         program->n_registers += function->ptx->n_registers;
         free(lowered);
     }
+    program->n_code_lines = number_lines(program->timing, exec->n_insns);
+    program->is_new = true;
     return program;
 }
 

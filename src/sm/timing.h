@@ -46,7 +46,7 @@ enum sm_copies_role {
     SM_PRODUCTS_WAIT
 };
 
-enum { SM_OWN_REGISTERS = 10, SM_TRAITS_UNIT = 7 };
+enum { SM_OWN_REGISTERS = 10, SM_TRAITS_UNIT = 7, SM_CODE_LINE = 8 };
 _Static_assert((int)SM_N_UNITS <= (int)SM_TRAITS_UNIT, "a unit fits into its bits of sm_timing.traits");
 
 struct sm_timing {
@@ -58,7 +58,10 @@ struct sm_timing {
     uint8_t work;              /* enum sm_work */
     uint16_t latency_cycles;   /* until a dependent instruction can issue; a memory access adds its own */
     uint16_t occupancy_cycles; /* for which the unit takes no other instruction */
-    bool is_control, is_load, is_store, is_atomic;
+    bool is_control, is_load;
+    bool is_store : 1, is_atomic : 1;
+    bool is_visible_to_others : 1; /* other SMs may observe it: global memory, the block dispatcher, the host */
+    uint8_t : 0;
     bool is_direct; /* a pure function with one result, or a plain load or store: issue_directly() */
     bool is_barrier : 1, is_fence : 1;
     bool jumps : 1;        /* a branch, call or return of the machine code */
@@ -74,7 +77,6 @@ struct sm_timing {
     bool is_release : 1;       /* a store or atomic that waits until earlier accesses are visible to the device */
     bool is_pause : 1;         /* nanosleep, setmaxnreg */
     bool is_long;              /* a long operation: accesses global, local or texture space */
-    bool is_visible_to_others; /* other SMs may observe it: global memory, the block dispatcher, the host */
     bool is_reconvergence : 1; /* the post-dominator of some branch */
     bool is_jump : 1;          /* a branch or direct call that all threads take: one new pc, known at once */
     uint8_t atomic_kind : 3;   /* enum isa_atomic */
@@ -89,6 +91,7 @@ struct sm_timing {
     bool awaits_others : 1;    /* accesses of its group, or fences: it waits for more than its registers */
     uint8_t copies;            /* enum sm_copies_role */
     uint16_t parts;            /* machine instructions in parts of ISA_PARTS */
+    uint16_t code_line;        /* of its first machine instruction: SM_CODE_LINE of them are a line */
 };
 _Static_assert(sizeof(struct sm_timing) == 64, "a record is a cache line");
 
@@ -98,6 +101,8 @@ struct sm_program {
     uint32_t n_registers;     /* scoreboard entries per group */
     uint32_t *more;           /* registers of instructions with more than SM_OWN_REGISTERS; reg[0] is their index */
     uint32_t n_more;
+    uint32_t n_code_lines;
+    bool is_new;            /* no SM has executed it before this launch */
     struct sm_facts *facts; /* NULL: not asked for */
 };
 
