@@ -1,6 +1,6 @@
-/* Branches. If a branch skips only a few instructions, those instructions are predicated instead. If threads may
- * diverge at a branch, an instruction before it names the place where they meet again, and an instruction at that place
- * waits for them. */
+/* Branches. If a branch skips only a few instructions, those instructions are predicated instead. A branch to the end
+ * of a kernel becomes EXIT under a guard, however little it skips. If threads may diverge at a branch, an instruction
+ * before it names the place where they meet again, and an instruction at that place waits for them. */
 #include "isa/internal.h"
 
 #include <stdlib.h>
@@ -9,6 +9,10 @@
 
 static const struct ptx_block *block_of(const struct isa_code *code, uint32_t i) {
     return &code->analysis->block[code->analysis->block_of[i]];
+}
+
+bool isa_is_end(const struct isa_code *code, uint32_t at) {
+    return at >= code->n || isa_source(code, at)->opcode == PTX_OP_RET || isa_source(code, at)->opcode == PTX_OP_EXIT;
 }
 
 static bool is_jump(const struct ptx_instruction *insn) {
@@ -165,6 +169,8 @@ static bool convert_chain(struct isa_code *code, const struct chain *chain) {
     uint32_t a = chain->to[0], b = chain->to[1], end = first->post_dominator, i = first->first + first->count - 1;
     if (end == PTX_NO_BLOCK || end == analysis->n_blocks - 1 || a == b)
         return false;
+    if (code->function->is_entry && (a == end || b == end) && isa_is_end(code, analysis->block[end].first))
+        return false; /* EXIT, whatever the others do */
     uint32_t both = code->target->compiler->predicate.both * ISA_PARTS;
     uint32_t most_a = b == end ? most_parts(code, i, a) : both, most_b = a == end ? most_parts(code, i, b) : both;
     if (path_cost(code, a, end, ways_to(code, chain, a)) > most_a ||
@@ -203,18 +209,13 @@ void isa_convert_branches(struct isa_code *code) {
             convert_branch(code, i);
 }
 
-/* Returns whether threads that come here end without doing anything else. */
-static bool is_end(const struct isa_code *code, uint32_t at) {
-    return at >= code->n || isa_source(code, at)->opcode == PTX_OP_RET || isa_source(code, at)->opcode == PTX_OP_EXIT;
-}
-
 /* Guards and loop exits that lead to the same place form one region; a branch with two paths has its own. */
 void isa_mark_regions(struct isa_code *code) {
     const struct ptx_analysis *analysis = code->analysis;
     bool *is_shared = base_allocate(analysis->n_blocks, sizeof(bool));
     for (uint32_t i = 0; i < code->n; i++) {
         uint32_t meeting = analysis->reconvergence[i];
-        if (isa_source(code, i)->opcode != PTX_OP_BRA || meeting == PTX_NO_INDEX || is_end(code, meeting) ||
+        if (isa_source(code, i)->opcode != PTX_OP_BRA || meeting == PTX_NO_INDEX || isa_is_end(code, meeting) ||
             code->insn[i].is_predicated || analysis->is_uniform_branch[i])
             continue;
         const struct ptx_block *block = block_of(code, i);
@@ -237,7 +238,7 @@ void isa_mark_jumps(struct isa_code *code) {
     for (uint32_t i = 0; i < code->n; i++) {
         const struct ptx_instruction *insn = isa_source(code, i);
         bool is_branch = insn->opcode == PTX_OP_BRA && !code->insn[i].is_predicated && code->insn[i].parts;
-        code->insn[i].jumps = (is_branch && !(is_entry && is_end(code, insn->operand[0].target))) ||
+        code->insn[i].jumps = (is_branch && !(is_entry && isa_is_end(code, insn->operand[0].target))) ||
                               insn->opcode == PTX_OP_CALL || insn->opcode == PTX_OP_BRX ||
                               (insn->opcode == PTX_OP_RET && !is_entry);
     }

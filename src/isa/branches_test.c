@@ -23,6 +23,13 @@ static void accesses_under_predicates_keep_their_cost(void **state) {
     FIXTURE_EXPECT(&f, 1, 1, 1, 0, 1);
 }
 
+static void a_branch_to_the_end_is_an_exit(void **state) {
+    (void)state;
+    struct fixture f = convert("setp.gt.s32 %p1, %r1, 5;\n@%p1 bra END;\nst.global.u32 [%rd0], %r1;\nEND:\n");
+    assert_false(fixture_at(&f, 1)->is_predicated);
+    FIXTURE_EXPECT(&f, 1, 1, 1, 1);
+}
+
 static void a_choice_becomes_predicates(void **state) {
     (void)state;
     struct fixture f = convert("setp.gt.s32 %p1, %r1, 5;\n@%p1 bra OTHER;\nadd.f32 %f1, %f1, %f2;\nbra.uni END;\n"
@@ -136,6 +143,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_short_branch_becomes_predicates),
         cmocka_unit_test(accesses_under_predicates_keep_their_cost),
+        cmocka_unit_test(a_branch_to_the_end_is_an_exit),
         cmocka_unit_test(a_choice_becomes_predicates),
         cmocka_unit_test(a_path_with_a_short_branch_becomes_predicates),
         cmocka_unit_test(conditions_that_decide_together_become_one_predicate),

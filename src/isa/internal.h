@@ -225,6 +225,9 @@ void isa_code_free(struct isa_code *code);
 /* lower.c: the code up to the branches, for rewriting passes */
 struct isa_code isa_estimate(const struct isa_target *target, const struct ptx_analysis *analysis);
 
+/* branches.c: whether threads that come here end without doing anything else */
+bool isa_is_end(const struct isa_code *code, uint32_t at);
+
 void isa_fold_addresses(struct isa_code *code);   /* addresses.c, the first part of: */
 void isa_fold(struct isa_code *code);             /* fold.c: instructions that become a part of another one */
 void isa_load_constants(struct isa_code *code);   /* constants.c: constants that an instruction cannot contain */
