@@ -166,13 +166,21 @@ static void fold_wide_products(struct isa_code *code) {
     }
 }
 
-/* The upper half of an extended number that is only added comes with the sum. */
+static bool adds_wide_product(const struct isa_code *code, uint32_t r) {
+    for (uint32_t u = code->first_use[r]; u < code->first_use[r + 1]; u++)
+        if (code->insn[code->use[u]].takes == ISA_TAKES_WIDE_PRODUCT)
+            return true;
+    return false;
+}
+
+/* The upper half of an extended number that is only added comes with the sum, unless that is a part of a wide product,
+ * which adds a pair of registers. */
 static void fold_extensions(struct isa_code *code) {
     for (uint32_t i = 0; i < code->n; i++) {
         const struct ptx_instruction *insn = isa_source(code, i);
         uint32_t r = isa_result(insn);
         if (insn->opcode == PTX_OP_CVT && isa_type(insn) == PTX_S64 && r != ISA_NONE && code->n_definitions[r] == 1 &&
-            isa_all_uses(code, r, is_sum_with_register))
+            isa_all_uses(code, r, is_sum_with_register) && !adds_wide_product(code, r))
             code->insn[i].parts = 0;
     }
 }

@@ -25,6 +25,9 @@ static void a_wide_product_is_part_of_the_sum(void **state) {
     FIXTURE_EXPECT(&f, 0, 1, 1, 1); /* IMAD.WIDE */
     f = fold("mul.wide.s32 %rd1, %r1, 4;\nst.global.u64 [%rd0], %rd1;\n");
     FIXTURE_EXPECT(&f, 1, 1);
+    f = fold("cvt.s64.s32 %rd1, %r1;\nmul.wide.s32 %rd2, %r0, %r1;\nadd.s64 %rd3, %rd2, %rd1;\n"
+             "st.global.u64 [%rd0], %rd3;\n");
+    FIXTURE_EXPECT(&f, 1, 0, 1, 1); /* it adds a pair, whose upper half is the sign */
 }
 
 static void far_offsets_take_a_sum(void **state) {
