@@ -125,8 +125,6 @@ static unsigned count_stored(const struct isa_code *code, uint32_t i, struct kno
     bool is_atomic = (insn->opcode == PTX_OP_ATOM || insn->opcode == PTX_OP_RED) && insn->space != PTX_SPACE_SHARED &&
                      !isa_is_joined(code, insn);
     unsigned sum = 0;
-    if (insn->opcode == PTX_OP_ATOM && ptx_has(insn, PTX_MOD_CAS) && insn->n_operands == 4)
-        return count_swapped(code, i);
     for (unsigned k = 1; (is_store || is_atomic) && k < insn->n_operands; k++) {
         const struct ptx_operand *operand = &insn->operand[k];
         if (isa_is_constant(operand) && (operand->value || is_atomic))
@@ -180,11 +178,14 @@ void isa_load_constants(struct isa_code *code) {
         at = is_hoisted[block] ? analysis->block[analysis->block[block].loop_header].dominator : block;
         if (at != before)
             known.n = 0;
-        if (may_hold(insn) && insn->n_operands > 2 && code->insn[i].parts)
+        bool is_swap = insn->opcode == PTX_OP_ATOM && ptx_has(insn, PTX_MOD_CAS) && insn->n_operands == 4;
+        if (is_swap)
+            n = count_swapped(code, i);
+        else if (may_hold(insn) && insn->n_operands > 2 && code->insn[i].parts)
             n = count_loads(code, i, &known);
         else if (isa_is_access(insn))
             n = count_stored(code, i, &known);
-        uint32_t to = at == block ? i : analysis->block[at].first + analysis->block[at].count - 1;
+        uint32_t to = at == block || is_swap ? i : analysis->block[at].first + analysis->block[at].count - 1;
         code->insn[to].parts = (uint16_t)(code->insn[to].parts + ISA_PARTS * n);
         code->insn[to].n_constants = (uint8_t)(code->insn[to].n_constants + n);
     }
