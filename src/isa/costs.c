@@ -245,19 +245,53 @@ static unsigned cost_of_conversion(const struct isa_code *code, const struct ptx
     return !(from == PTX_U16 && to_bits == 32);
 }
 
+/* Returns whether the lower half is known to be zero. */
+static bool has_empty_lower_half(const struct isa_code *code, const struct ptx_operand *operand) {
+    if (operand->kind == PTX_OPERAND_INTEGER)
+        return !(uint32_t)operand->value;
+    uint32_t definition = isa_definition(code, operand);
+    const struct ptx_instruction *insn = definition != ISA_NONE ? isa_source(code, definition) : NULL;
+    if (!insn || insn->n_operands < 3 || insn->operand[2].kind != PTX_OPERAND_INTEGER)
+        return false;
+    return insn->opcode == PTX_OP_SHL   ? insn->operand[2].value >= 32
+           : insn->opcode == PTX_OP_AND ? !(uint32_t)insn->operand[2].value
+                                        : false;
+}
+
+static bool is_logic_use(const struct isa_code *code, const struct ptx_instruction *insn, uint32_t r) {
+    (void)code;
+    (void)r;
+    return insn->opcode == PTX_OP_OR || insn->opcode == PTX_OP_XOR || insn->opcode == PTX_OP_AND;
+}
+
+/* Masks of 64 bits: a half of zeros or ones needs no instruction. */
+static unsigned cost_of_mask(uint64_t mask) {
+    uint32_t lower = (uint32_t)mask, upper = (uint32_t)(mask >> 32);
+    return (lower && lower != UINT32_MAX) + (upper && upper != UINT32_MAX);
+}
+
 /* Logic and shifts of 64 bits whose result, or one half of it, needs no instruction. */
 static unsigned cost_of_halves(const struct isa_code *code, const struct ptx_instruction *insn) {
     bool is_wide = isa_is_wide(code, insn), is_pair = insn->opcode == PTX_OP_SELP && isa_type(insn) == PTX_F64;
     if (!is_wide && !is_pair)
         return 1;
     bool has_empty = isa_has_empty_half(code, &insn->operand[1]) || isa_has_empty_half(code, &insn->operand[2]);
+    bool has_lower = !has_empty_lower_half(code, &insn->operand[1]) && !has_empty_lower_half(code, &insn->operand[2]);
+    uint32_t result = isa_result(insn);
     switch (insn->opcode) {
     case PTX_OP_AND:
+        return isa_has_empty_half(code, &insn->operand[1])    ? 1
+               : insn->operand[2].kind == PTX_OPERAND_INTEGER ? cost_of_mask(insn->operand[2].value)
+               : has_empty                                    ? 1
+                                                              : 2;
     case PTX_OP_OR:
     case PTX_OP_XOR:
-        return has_empty ? 1 : 2;
+        return !has_empty + has_lower;
     case PTX_OP_SHR:
     case PTX_OP_SHL: {
+        if (insn->opcode == PTX_OP_SHL && insn->operand[2].kind == PTX_OPERAND_INTEGER &&
+            insn->operand[2].value == 32 && result != ISA_NONE && isa_all_uses(code, result, is_logic_use))
+            return 0;
         bool is_far = insn->operand[2].kind == PTX_OPERAND_INTEGER && insn->operand[2].value >= 32;
         bool is_filled = insn->opcode == PTX_OP_SHR && ptx_type_kind(isa_type(insn)) == PTX_KIND_S;
         return is_far && !is_filled ? 1 : 2;
@@ -321,10 +355,31 @@ bool isa_is_joined(const struct isa_code *code, const struct ptx_instruction *in
     return is_combined && !is_counted && isa_is_uniform_address(code, &insn->operand[0]);
 }
 
+/* Returns whether an earlier reduction of the basic block has chosen the lane that accesses memory. */
+static bool has_elected(const struct isa_code *code, uint32_t i) {
+    const struct ptx_instruction *insn = isa_source(code, i);
+    for (uint32_t k = code->analysis->block[code->analysis->block_of[i]].first; k < i; k++) {
+        const struct ptx_instruction *other = isa_source(code, k);
+        if (other->opcode == PTX_OP_RED && ptx_type_bits(isa_type(other)) == 32 && isa_is_joined(code, other) &&
+            other->guard == insn->guard && other->guard_negated == insn->guard_negated)
+            return true;
+    }
+    return false;
+}
+
 /* ptxas 13.0 on small kernels: joined atomics with the vote, the choice of a lane, the combination, and for sums that
  * are read the way back. Where the memory has no such operation: a loop that tries compare-and-swap, here one round. */
-static unsigned cost_of_atomic(const struct isa_code *code, const struct ptx_instruction *insn) {
-    enum { COUNTED = 5, COMBINED = 7, COUNTED_AND_READ = 10, LONG_COUNTED = 11, LONG_AND_READ = 19 };
+static unsigned cost_of_atomic(const struct isa_code *code, uint32_t i) {
+    const struct ptx_instruction *insn = isa_source(code, i);
+    enum {
+        COUNTED = 5,
+        COMBINED = 7,
+        ELECTED_COUNTED = 2,
+        ELECTED_COMBINED = 3,
+        COUNTED_AND_READ = 10,
+        LONG_COUNTED = 11,
+        LONG_AND_READ = 19
+    };
     enum { ASKED = 4, WORD = 5, DOUBLE = 6, LONG = 7 };
     enum ptx_type type = isa_type(insn);
     bool is_exchange = ptx_has(insn, PTX_MOD_CAS) || ptx_has(insn, PTX_MOD_EXCH);
@@ -334,7 +389,10 @@ static unsigned cost_of_atomic(const struct isa_code *code, const struct ptx_ins
             return insn->opcode == PTX_OP_ATOM ? LONG_AND_READ : LONG_COUNTED;
         if (insn->opcode == PTX_OP_ATOM)
             return COUNTED_AND_READ;
-        return isa_is_constant(value) && ptx_has(insn, PTX_MOD_ADD) ? COUNTED : COMBINED;
+        bool is_counted = isa_is_constant(value) && ptx_has(insn, PTX_MOD_ADD);
+        if (has_elected(code, i))
+            return is_counted ? ELECTED_COUNTED : ELECTED_COMBINED;
+        return is_counted ? COUNTED : COMBINED;
     }
     if (insn->space == PTX_SPACE_SHARED) {
         if (is_exchange || (ptx_type_bits(type) < 64 && ptx_type_kind(type) != PTX_KIND_F))
@@ -449,6 +507,10 @@ unsigned isa_ptxas_cost(const struct isa_code *code, uint32_t i) {
         return is_byte ? 1 : is_constant ? 2 : 5;
     }
     case PTX_OP_BFI: {
+        if (ptx_type_bits(isa_type(insn)) == 64 && insn->operand[3].kind == PTX_OPERAND_INTEGER &&
+            insn->operand[3].value == 32 && insn->operand[4].kind == PTX_OPERAND_INTEGER &&
+            insn->operand[4].value == 32)
+            return 0; /* the two words become a pair */
         bool is_constant = isa_is_constant(&insn->operand[3]) && isa_is_constant(&insn->operand[4]);
         bool is_byte = is_constant && insn->operand[3].value % 8 == 0 && insn->operand[4].value == 8;
         return is_byte ? 1 : is_constant ? 2 : 6;
@@ -461,7 +523,7 @@ unsigned isa_ptxas_cost(const struct isa_code *code, uint32_t i) {
         return words;
     case PTX_OP_ATOM:
     case PTX_OP_RED:
-        return cost_of_atomic(code, insn);
+        return cost_of_atomic(code, i);
     case PTX_OP_LD:
         return 1 + is_load_of_pair(code, insn);
     case PTX_OP_MEMBAR:

@@ -64,6 +64,19 @@ static void an_empty_half_needs_no_instruction(void **state) {
     FIXTURE_EXPECT(&f, 0, 2, 4, 3, 2, 9);
 }
 
+static void two_words_become_a_pair(void **state) {
+    (void)state;
+    struct fixture f = fixture_new("cvt.u64.u32 %rd1, %r1;\ncvt.u64.u32 %rd2, %r0;\nshl.b64 %rd3, %rd1, 32;\n"
+                                   "or.b64 %rd4, %rd3, %rd2;\nor.b64 %rd5, %rd3, %rd6;\n"
+                                   "bfi.b64 %rd7, %rd1, %rd2, 32, 32;\nst.global.v2.u64 [%rd0], {%rd4, %rd5};\n"
+                                   "st.global.u64 [%rd0], %rd7;\n");
+    FIXTURE_EXPECT(&f, 0, 0, 0, 0, 1, 0);
+    f = fixture_new("ld.global.u64 %rd1, [%rd0];\nand.b64 %rd2, %rd1, 0xffffffff00000000;\n"
+                    "and.b64 %rd3, %rd1, 0xff000000;\nand.b64 %rd4, %rd1, 0xf0000000f;\n"
+                    "st.global.v2.u64 [%rd0], {%rd2, %rd3};\nst.global.u64 [%rd0], %rd4;\n");
+    FIXTURE_EXPECT(&f, 1, 0, 1, 2);
+}
+
 static void fields_of_bytes_are_permuted(void **state) {
     (void)state;
     struct fixture f = fixture_new("bfi.b32 %r2, %r1, %r0, 8, 8;\nbfi.b32 %r3, %r1, %r0, 3, 5;\n"
@@ -93,7 +106,9 @@ static void one_lane_adds_for_all_on_one_address(void **state) {
                                    "red.global.max.s32 [%rd0], %r1;\nred.global.inc.u32 [%rd0], %r1;\n"
                                    "red.global.add.u64 [%rd0], %rd1;\natom.global.max.s32 %r3, [%rd0], %r1;\n"
                                    "atom.global.add.u32 %r4, [%rd0], %r1;\n");
-    FIXTURE_EXPECT(&f, 1, 2, 10, 5, 1, 9, 7, 1, 1, 1, 4);
+    FIXTURE_EXPECT(&f, 1, 2, 10, 5, 1, 9, 3, 1, 1, 1, 4); /* the lane has been chosen: REDUX, MOV, RED */
+    f = fixture_new("red.global.max.s32 [%rd0], %r1;\nred.global.add.u32 [%rd0+4], 3;\n");
+    FIXTURE_EXPECT(&f, 7, 2);
     f = fixture_new("vote.sync.ballot.b32 %r2, %p1, -1;\npopc.b32 %r3, %r2;\n"
                     "atom.global.add.u32 %r4, [%rd0], %r3;\n"); /* all lanes have the result of a vote */
     FIXTURE_EXPECT(&f, 1, 1, 10);
@@ -135,6 +150,7 @@ int main(void) {
         cmocka_unit_test(a_constant_is_converted_by_the_compiler),
         cmocka_unit_test(a_predicate_that_paths_set_is_moved),
         cmocka_unit_test(an_empty_half_needs_no_instruction),
+        cmocka_unit_test(two_words_become_a_pair),
         cmocka_unit_test(fields_of_bytes_are_permuted),
         cmocka_unit_test(a_move_to_an_operand_that_is_overwritten_is_a_name),
         cmocka_unit_test(one_lane_adds_for_all_on_one_address),
