@@ -104,3 +104,4 @@ void bench_dispatch(struct bench *bench);
 void bench_sectors(struct bench *bench);
 void bench_joins(struct bench *bench);
 void bench_meets(struct bench *bench);
+void bench_calls(struct bench *bench);

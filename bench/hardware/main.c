@@ -63,6 +63,7 @@ int main(int argc, char **argv) {
     bench_sectors(&bench);
     bench_joins(&bench);
     bench_meets(&bench);
+    bench_calls(&bench);
 
     CHECK(cuMemFree(bench.data));
     CHECK(cuMemFree(bench.times));
