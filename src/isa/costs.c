@@ -532,8 +532,9 @@ unsigned isa_ptxas_cost(const struct isa_code *code, uint32_t i) {
     case PTX_OP_BRA:
         return cost_of_branch(code, i);
     case PTX_OP_BRX:
-    case PTX_OP_CALL:
         return 4;
+    case PTX_OP_CALL:
+        return isa_cost_of_call(code, i);
     case PTX_OP_PREFETCH:
     case PTX_OP_PREFETCHU:
     case PTX_OP_PMEVENT:

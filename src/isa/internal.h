@@ -210,6 +210,33 @@ uint32_t *isa_find_pressure(const struct isa_code *code);
 bool isa_count_registers(const struct isa_target *target, struct ptx_function *function);
 void isa_spill(const struct isa_target *target, struct ptx_function *function, struct base_arena *arena);
 
+/* insert.c: accesses to local memory that a pass adds to a function */
+struct isa_insertion {
+    uint32_t at, number; /* before the instruction `at`; in the order in which they were inserted */
+    struct ptx_instruction insn;
+};
+struct isa_insertions {
+    struct ptx_function *function;
+    struct base_arena *arena;
+    struct isa_insertion *insertion;
+    uint32_t n, room;
+    struct ptx_register *reg; /* new ones */
+    uint32_t n_registers, register_room;
+};
+/* Adds an empty local variable. */
+struct ptx_variable *isa_insert_frame(struct isa_insertions *insertions, const char *name);
+uint32_t isa_insert_register(struct isa_insertions *insertions, struct ptx_register reg);
+/* Adds a load before the instruction `at`, to which branches go, or a store after the one before it. `near` gives the
+ * place in the source and, if asked for, the guard. */
+void isa_insert_access(struct isa_insertions *insertions, uint32_t at, const struct ptx_instruction *near,
+                       enum ptx_opcode opcode, uint32_t r, struct ptx_variable *frame, uint64_t offset,
+                       bool is_guarded);
+/* Changes the function and forgets the insertions. */
+void isa_insert_all(struct isa_insertions *insertions);
+
+/* frame.c: stores and loads of registers that an open function leaves as they were */
+void isa_save_registers(const struct isa_target *target, struct ptx_function *function, struct base_arena *arena);
+
 /* The place where most values are live. */
 struct isa_peak {
     uint32_t excess; /* machine registers beyond those that the function may have */
@@ -237,7 +264,7 @@ void isa_place_bases(struct isa_code *code);      /* bases.c: where parameters, 
 void isa_mark_regions(struct isa_code *code);     /* branches.c: instructions around divergent branches */
 void isa_mark_jumps(struct isa_code *code);       /* branches.c: isa_insn.jumps */
 void isa_add_prologue(struct isa_code *code);     /* frame.c */
-void isa_add_frame(struct isa_code *code);        /* frame.c: registers that are kept across calls */
+void isa_pass_arguments(struct isa_code *code);   /* frame.c: arguments and results of functions are in registers */
 void isa_choose_units(struct isa_code *code);     /* units.c */
 
 /* ---- Units ------------------------------------------------------------------------------------------------------- */
@@ -258,7 +285,8 @@ void isa_choose_half(const struct ptx_instruction *source, struct isa_insn *insn
 
 /* ---- Costs and loops --------------------------------------------------------------------------------------------- */
 
-unsigned isa_ptxas_cost(const struct isa_code *code, uint32_t i); /* costs.c */
+unsigned isa_ptxas_cost(const struct isa_code *code, uint32_t i);   /* costs.c */
+unsigned isa_cost_of_call(const struct isa_code *code, uint32_t i); /* frame.c */
 bool isa_is_joined(const struct isa_code *code, const struct ptx_instruction *insn);
 
 /* A loop that a compiler unrolls. */

@@ -76,6 +76,7 @@ struct isa_insn {
     bool is_paid : 1;         /* under a predicate: the branch that it replaces has its parts */
     bool jumps : 1;           /* a branch, call or return of the machine code: no predicate, and no end of a kernel */
     bool meets : 1;           /* paths wait for each other here: each of them executes BSYNC, the last one as a part */
+    bool is_argument : 1;     /* an access to an argument or a result of a function, which is in a register */
     uint8_t n_special : 2;    /* the machine instructions of the special-function unit */
     bool is_scaled : 1;       /* a special function that scales its operand under a predicate, and its result */
     uint8_t n_constants;      /* machine instructions that bring constants into registers: the result does not wait */
@@ -96,6 +97,8 @@ void isa_rewrite(const struct isa_target *target, struct ptx_function *function,
 
 /* The name of the local variable that holds spilled registers. */
 #define ISA_SPILL_NAME "spilled registers"
+/* And of the one that holds the registers of its caller, which a function uses. */
+#define ISA_SAVED_NAME "saved registers"
 
 /* Returns what the target issues for each PTX instruction of the function: n_instructions entries, to be freed by the
  * caller. */

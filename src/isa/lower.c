@@ -17,6 +17,7 @@ void isa_rewrite(const struct isa_target *target, struct ptx_function *function,
     isa_schedule(target, function);
     if (isa_count_registers(target, function))
         isa_spill(target, function, arena);
+    isa_save_registers(target, function, arena);
 }
 
 struct isa_code isa_estimate(const struct isa_target *target, const struct ptx_analysis *analysis) {
@@ -33,8 +34,8 @@ static struct isa_code compile(const struct isa_target *target, const struct ptx
     isa_place_bases(&code);
     isa_mark_regions(&code);
     isa_mark_jumps(&code);
+    isa_pass_arguments(&code);
     isa_add_prologue(&code);
-    isa_add_frame(&code);
     return code;
 }
 

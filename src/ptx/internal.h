@@ -355,3 +355,8 @@ void ptx_widen_special(struct ptx_instruction *instruction);
 
 /* check.c */
 void ptx_check_function(struct ptx_parser *parser, const struct ptx_function *function);
+
+/* ---- Calls (calls.c) ---- */
+
+/* Sets is_open of all functions. */
+void ptx_find_open_functions(struct ptx_module *module);

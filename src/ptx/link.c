@@ -6,7 +6,7 @@
  * their declaration: built-in functions, shared memory whose size the launch sets, and mistakes, which the loader
  * reports. The parts stay alive: functions and variables move to the new module's lists and still point to their own
  * text. */
-#include "ptx/ptx.h"
+#include "ptx/internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -285,8 +285,10 @@ struct ptx_module *ptx_link(const char *path, struct ptx_module **part, uint32_t
     for (uint32_t i = 0; i < module->n_variables; i++)
         module->variable[i]->index = i;
     free(linking.name);
-    if (messages->n_errors == n_errors)
+    if (messages->n_errors == n_errors) {
+        ptx_find_open_functions(module);
         return module;
+    }
     ptx_module_free(module);
     return NULL;
 }

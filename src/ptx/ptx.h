@@ -211,6 +211,7 @@ struct ptx_function {
     const char *name;
     struct ptx_location at;
     bool is_entry, has_body, is_noreturn, address_taken;
+    bool is_open; /* cannot be compiled together with its callers: calls.c */
     enum ptx_linkage linkage;
     struct ptx_variable *parameter, *result; /* arrays */
     uint32_t n_parameters, n_results;

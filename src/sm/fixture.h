@@ -16,7 +16,10 @@
 #include "sm/sm.h"
 
 #define FIXTURE_HEAD                                                                                                   \
-    ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n"                             \
+    ".version 7.0\n.target sm_70\n.address_size 64\n"                                                                  \
+    ".func (.param .b32 out) same(.param .b32 in)\n{\n.reg .b32 %x;\n"                                                 \
+    "ld.param.b32 %x, [in];\nst.param.b32 [out], %x;\nret;\n}\n"                                                       \
+    ".visible .entry k(.param .u64 p)\n{\n"                                                                            \
     ".reg .b32 %r<20>; .reg .f32 %f<9>; .reg .f64 %g<9>; .reg .b64 %d<9>; .reg .pred %p<4>;\n"
 
 enum { FIXTURE_MEMORY = 0x10000, FIXTURE_MEMORY_BYTES = 1 << 16 };

@@ -202,14 +202,17 @@ static inline void part(struct sm *sm, struct sm_slot *slot, uint32_t before) {
         slot->fetch_ready += sm->machine->lowering.diverge_cycles;
 }
 
-/* Calls and returns have their own cost, and branches that no thread takes: the next instructions have been fetched. */
+/* Calls and returns have their own cost, and branches that no thread takes: the next instructions have been fetched. A
+ * call through a pointer first reads the address of the code from a table in constant memory. */
 static inline void find_next(struct sm *sm, struct sm_slot *slot, const struct sm_timing *timing, uint32_t pc,
                              uint64_t cycle) {
     const struct divergence_group *group = slot->group;
     if (!group || group->status != DIVERGENCE_RUNS)
         return;
+    bool reads_table = sm->program->exec->code[pc].kind == EXEC_KIND_CALL_INDIRECT;
     if (timing->is_call && sm->machine->lowering.call_cycles)
-        slot->fetch_ready = cycle + sm->machine->lowering.call_cycles;
+        slot->fetch_ready =
+            cycle + sm->machine->lowering.call_cycles + (reads_table ? sm->machine->sm.constant_cycles : 0);
     else if (timing->is_branch && group->pc == pc + 1 && sm->machine->sm.untaken_cycles)
         slot->fetch_ready = cycle + sm->machine->sm.untaken_cycles;
 }
@@ -469,7 +472,8 @@ static void issue_folded(struct sm *sm, uint32_t s) {
         const struct exec_insn *insn = &sm->program->exec->code[group->pc];
         const struct sm_timing *timing = &sm->program->timing[group->pc];
         uint64_t ready = 0;
-        if (insn->kind != EXEC_KIND_LANES || slot->parts + timing->parts >= ISA_PARTS)
+        bool is_argument = insn->goes_to_memory && timing->access == SM_ACCESS_NONE; /* in a register */
+        if ((insn->kind != EXEC_KIND_LANES && !is_argument) || slot->parts + timing->parts >= ISA_PARTS)
             return;
         if (sm->boards.board)
             ready = sm_boards_operands(sm, group, timing, group->mask);

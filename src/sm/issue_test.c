@@ -454,6 +454,32 @@ static void match_any_finds_one_value_after_the_other(void **state) {
     assert_int_equal(fixture_cycles(machine, MATCH("7"), 32), one + 7 * 11);
 }
 
+/* Arguments and results are in registers of a target; otherwise they are in local memory. */
+#define CALL_OF_SAME                                                                                                   \
+    "{\n.param .b32 in; .param .b32 out;\nst.param.b32 [in], %r1;\ncall (out), same, (in);\n"                          \
+    "ld.param.b32 %r2, [out];\n}\n"
+static void arguments_are_in_registers(void **state) {
+    (void)state;
+    static const char *const compiled[] = {"lowering.target=sm_90", NULL}, *const none[] = {NULL};
+    static const char body[] = "mov.u32 %r1, %laneid;\n" CALL_OF_SAME "ld.param.u64 %d1, [p];\n"
+                               "st.global.u32 [%d1], %r2;\nret;";
+    assert_int_equal(fixture_run(none, body, 1, 32).local_instructions, 4);
+    assert_int_equal(fixture_run(compiled, body, 1, 32).local_instructions, 0);
+}
+
+/* The first load is in flight when the function is called, the second one when it has returned. */
+static void calls_wait_for_results_in_flight(void **state) {
+    (void)state;
+    static const char *const compiled[] = {"lowering.target=sm_90", "lowering.call_cycles=20", NULL};
+#define LOAD "ld.param.u64 %d1, [p];\nld.global.cg.u32 %r3, [%d1];\n"
+    static const char before[] = LOAD CALL_OF_SAME "ret;", after[] = CALL_OF_SAME LOAD "ret;";
+    uint64_t call = fixture_cycles(compiled, CALL_OF_SAME "ret;", 32);
+    uint64_t with_load = fixture_cycles(compiled, before, 32);
+    assert_true(call >= 40);
+    assert_in_range(with_load, call + 35, call + 60);
+    assert_true(fixture_cycles(compiled, after, 32) + 25 < with_load);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(independent_instructions_issue_every_cycle),
@@ -486,6 +512,8 @@ int main(void) {
         cmocka_unit_test(a_sleep_takes_a_power_of_two_of_nanoseconds),
         cmocka_unit_test(long_products_take_longer_and_hold_the_scheduler),
         cmocka_unit_test(match_any_finds_one_value_after_the_other),
+        cmocka_unit_test(arguments_are_in_registers),
+        cmocka_unit_test(calls_wait_for_results_in_flight),
         cmocka_unit_test(blocks_wait_for_room),
         cmocka_unit_test(registers_are_no_limit_where_there_are_as_many_as_needed),
     };

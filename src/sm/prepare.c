@@ -50,8 +50,11 @@ static void wait_for_operands(struct sm *sm, uint32_t s, uint64_t lanes, uint64_
             uint64_t ready = slot->register_ready[reg[i]];
             operands = ready > operands ? ready : operands;
         }
+    bool awaits_results = timing->is_call && timing->awaits_others;
+    if (awaits_results && slot->result_ready > operands)
+        operands = slot->result_ready;
     bool waits_for_all = sm_group_has_accesses(sm, s) &&
-                         (timing->is_fence || timing->is_barrier ||
+                         (timing->is_fence || timing->is_barrier || (awaits_results && slot->n_loads) ||
                           (!sm_has_scoreboard(sm) && !(group->overlaps && may_overlap_accesses(timing))));
     if (operands == SM_NEVER || group->is_blocked || waits_for_all) {
         sm_slots_set_state(&sm->slots, s, SM_SLOT_MEMORY);

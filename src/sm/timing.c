@@ -324,7 +324,7 @@ static void cost(const struct config_machine *machine, const struct exec_insn *i
     timing->is_pause = (insn->opcode == PTX_OP_NANOSLEEP && machine->lowering.sleep_cycles) ||
                        (insn->opcode == PTX_OP_SETMAXNREG && machine->lowering.registers_cycles);
     timing->copies = (uint8_t)role_of(insn, source);
-    if (insn->goes_to_memory) {
+    if (insn->goes_to_memory && !lowered->is_argument) {
         cost_of_access(machine, insn, source, lowered, timing);
         if (timing->copies == SM_COPIES_BULK && source->space == PTX_SPACE_GLOBAL) {
             timing->is_store = true;
@@ -348,6 +348,8 @@ static void cost(const struct config_machine *machine, const struct exec_insn *i
         timing->occupancy_cycles = passes(machine, machine->sm.simd_width);
         timing->latency_cycles = (uint16_t)machine->sm.alu_cycles;
     }
+    if (lowered->is_argument && !lowered->parts) /* no copy */
+        timing->latency_cycles = timing->occupancy_cycles = 0;
     if (lowered->is_exception)
         use_unit(machine, lowered, timing);
     if (timing->access == SM_ACCESS_CONSTANT && is_constant_operand(machine, source))
@@ -408,9 +410,12 @@ static void set_traits(struct sm_timing *timing) {
                                timing->is_visible_to_others * VISIBLE);
 }
 
-static void set_awaits_others(struct sm_timing *timing) {
+static void set_awaits_others(const struct config_machine *machine, struct sm_timing *timing) {
     bool has_own_registers = timing->n_registers <= SM_OWN_REGISTERS;
-    timing->awaits_others = timing->is_release || timing->is_fence || timing->is_barrier || !has_own_registers;
+    /* The code behind a call or a return does not know which results are in flight (calls_loads). */
+    bool awaits_results = timing->is_call && isa_is_compiled(isa_target_of(machine));
+    timing->awaits_others =
+        timing->is_release || timing->is_fence || timing->is_barrier || awaits_results || !has_own_registers;
     timing->is_direct &= has_own_registers;
 }
 
@@ -469,7 +474,7 @@ struct sm_program *sm_program_new(const struct exec_program *exec, const struct 
             balance_units(function, lowered, program->timing);
         sm_wait_for_readers(function, &machine->sm, program->timing);
         for (uint32_t pc = function->first_pc; pc < function->first_pc + function->n_insns; pc++)
-            set_awaits_others(&program->timing[pc]);
+            set_awaits_others(machine, &program->timing[pc]);
         program->n_registers += function->ptx->n_registers;
         free(lowered);
     }

@@ -72,8 +72,10 @@ struct ptx_module *ptx_parse(const char *path, const char *text, size_t length, 
     messages->has_lack = parser->has_lack;
     bool is_right = parser->n_errors == 0;
     free_parser(parser);
-    if (is_right)
+    if (is_right) {
+        ptx_find_open_functions(module);
         return module;
+    }
     ptx_module_free(module);
     return NULL;
 }
