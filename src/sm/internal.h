@@ -81,6 +81,7 @@ struct sm {
     struct sm_wide *wide;         /* wide.c; NULL: the policy asks for nothing beyond the slots */
     uint64_t *lanes_at;           /* per pc: thread instructions executed in this grid */
     struct sm_hot *hot;           /* per pc; NULL: nothing to count so far */
+    uint32_t access_cycles;       /* sm.access_cycles */
     uint64_t cycles_to_next, cycles_to_next_after_control; /* until a group may be fetched again, except for memory */
     enum sm_stall sleeps_for;
     uint64_t active_before; /* active_cycles when the grid began */
@@ -120,6 +121,16 @@ static inline bool sm_has_scoreboard(const struct sm *sm) { return sm->pipeline 
 /* Returns whether the model works in cycles without an issue. */
 static inline bool sm_has_idle_work(const struct sm *sm) {
     return sm->divergence->memory && sm->divergence->memory->idle;
+}
+
+/* Returns whether the instruction is an access, or a shuffle, which sm.access_cycles keeps apart. */
+static inline bool sm_takes_turns(const struct sm_timing *timing) {
+    return timing->unit == SM_UNIT_LDST && timing->access != SM_ACCESS_CONSTANT;
+}
+
+/* Returns where the cycle is kept from which the slot's next access may issue: behind its registers. */
+static inline uint64_t *sm_access_entry(const struct sm *sm, const struct sm_slot *slot) {
+    return &slot->register_ready[sm->slots.n_registers - 1];
 }
 
 static inline bool sm_has_fault(const struct sm *sm) { return sm->cx.fault.kind != EXEC_FAULT_NONE; }

@@ -43,6 +43,8 @@ static inline __attribute__((always_inline)) void reserve(struct sm *sm, uint32_
         sm_boards_set_results(sm, (uint32_t)slot->group->slot, timing, mask, result);
         return;
     }
+    if (sm->access_cycles > 1 && sm_takes_turns(timing))
+        *sm_access_entry(sm, slot) = cycle + sm->access_cycles;
     const uint32_t *reg = sm_registers(sm->program, timing);
     for (unsigned i = 0; i < timing->n_destinations; i++)
         slot->register_ready[reg[i]] = result;
@@ -576,6 +578,8 @@ static inline __attribute__((always_inline)) void issue_directly(struct sm *sm, 
     slot->fetch_ready = cycle + sm->cycles_to_next;
     sm_units_occupy(&sm->units, timing->unit, scheduler, cycle + timing->occupancy_cycles);
     slot->result_ready = result > slot->result_ready ? result : slot->result_ready;
+    if (sm->access_cycles > 1 && sm_takes_turns(timing))
+        *sm_access_entry(sm, slot) = cycle + sm->access_cycles;
     for (unsigned i = 0; i < timing->n_destinations; i++)
         slot->register_ready[timing->reg[i]] = result;
     if (sm->issues != SM_ISSUES_PTX)

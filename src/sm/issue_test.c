@@ -480,6 +480,21 @@ static void calls_wait_for_results_in_flight(void **state) {
     assert_true(fixture_cycles(compiled, after, 32) + 25 < with_load);
 }
 
+/* Three cycles more between two accesses, and nothing if other instructions take as long. */
+static void accesses_of_a_warp_are_apart(void **state) {
+    (void)state;
+    static const char *const apart[] = {"sm.access_cycles=4", NULL}, *const none[] = {NULL};
+#define AREA ".shared .align 8 .b32 s[32];\n"
+#define PUT "st.shared.u32 [s], %r1;\n"
+#define OTHERS "add.u32 %r4, 1, 2;\nadd.u32 %r2, 1, 2;\nadd.u32 %r3, 1, 2;\n"
+    static const char one[] = AREA PUT "ret;", two[] = AREA PUT PUT "ret;", three[] = AREA PUT PUT PUT "ret;";
+    static const char others[] = AREA PUT OTHERS PUT "ret;";
+    assert_int_equal(fixture_cycles(apart, one, 32), fixture_cycles(none, one, 32));
+    assert_int_equal(fixture_cycles(apart, two, 32), fixture_cycles(none, two, 32) + 3);
+    assert_int_equal(fixture_cycles(apart, three, 32), fixture_cycles(none, three, 32) + 6);
+    assert_int_equal(fixture_cycles(apart, others, 32), fixture_cycles(none, others, 32));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(independent_instructions_issue_every_cycle),
@@ -514,6 +529,7 @@ int main(void) {
         cmocka_unit_test(match_any_finds_one_value_after_the_other),
         cmocka_unit_test(arguments_are_in_registers),
         cmocka_unit_test(calls_wait_for_results_in_flight),
+        cmocka_unit_test(accesses_of_a_warp_are_apart),
         cmocka_unit_test(blocks_wait_for_room),
         cmocka_unit_test(registers_are_no_limit_where_there_are_as_many_as_needed),
     };

@@ -34,6 +34,8 @@ static void wait_for_operands(struct sm *sm, uint32_t s, uint64_t lanes, uint64_
         slot->is_fenced = true;
     }
     uint64_t operands = group->ready_cycle > lanes ? group->ready_cycle : lanes;
+    uint64_t access = sm_next_access(sm, slot, timing);
+    operands = access > operands ? access : operands;
     const uint32_t *reg = sm_registers(sm->program, timing);
     uint64_t fetched = slot->is_continued ? 0 : slot->fetch_ready; /* the first bundle was fetched for all */
     if (sm->boards.board) {

@@ -35,6 +35,11 @@ static inline void sm_classify(struct sm *sm, uint32_t s, uint32_t pc, bool has_
     view->passed = group->passed;
 }
 
+/* Returns the cycle from which the slot's next instruction, if it is an access, may follow the one before. */
+static inline uint64_t sm_next_access(const struct sm *sm, const struct sm_slot *slot, const struct sm_timing *timing) {
+    return sm->access_cycles > 1 && sm_takes_turns(timing) ? *sm_access_entry(sm, slot) : 0;
+}
+
 /* Lets the group sleep until its registers are ready and its instruction has been fetched. */
 static inline void sm_wait_until(struct sm *sm, uint32_t s, uint64_t operands, uint64_t fetched, uint64_t cycle) {
     uint64_t wake = operands > fetched ? operands : fetched;
@@ -59,7 +64,8 @@ static inline __attribute__((always_inline)) void sm_prepare_next(struct sm *sm,
     sm_classify(sm, s, group->pc, has_other_lanes);
     if (!sm_fetch_has_line(&sm->fetch, sm->program, slot) && !sm_fetch_line(sm, s, cycle))
         return;
-    uint64_t operands = group->ready_cycle;
+    uint64_t operands = group->ready_cycle, access = sm_next_access(sm, slot, timing);
+    operands = access > operands ? access : operands;
     for (unsigned i = 0; i < timing->n_registers; i++) {
         uint64_t ready = slot->register_ready[timing->reg[i]];
         operands = ready > operands ? ready : operands;

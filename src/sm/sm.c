@@ -48,6 +48,7 @@ struct sm *sm_new(const struct sm_setup *setup) {
                          : machine->sm.pipeline == CONFIG_PIPELINE_BARREL ? machine->sm.stages
                                                                           : 1;
     sm->cycles_to_next_after_control = sm_has_scoreboard(sm) ? machine->sm.branch_cycles : sm->cycles_to_next;
+    sm->access_cycles = sm_has_scoreboard(sm) ? machine->sm.access_cycles : 1;
     sm->dispatcher = setup->dispatcher;
     sm->checks = setup->checks;
     sm->n_warps = machine->sm.threads / machine->sm.warp_size;
