@@ -320,6 +320,7 @@ static bool run_round(struct gpu_round *round) {
     if (round->now->end - 1 - run->first_cycle > run->most_cycles)
         round->now->end = run->first_cycle + run->most_cycles + 1;
     round->store_cycle = begin;
+    run->has_blocks_left = run->next_block < run->n_blocks;
     if (!round->is_in_turn) /* otherwise it stays GPU_REPLACES_IN_TURN */
         gpu_choose_replacing(run);
     if (run->has_series)

@@ -234,11 +234,11 @@ static void wake_sm(void *user, uint32_t sm, uint64_t cycle) {
     gpu_wake_by(&timed->unit[sm], cycle);
 }
 
-/* A scheduler allows more blocks. SMs that run ahead, or on other threads, may have taken the last ones by their turn.
+/* A scheduler allows more blocks. Others may take the last ones before its turn, even on another thread at this moment.
  */
 static void has_room(void *user, uint32_t sm) {
     struct gpu_timed *timed = user;
-    timed->unit[sm].has_room = timed->run->next_block < timed->run->n_blocks;
+    timed->unit[sm].has_room = timed->run->has_blocks_left;
     timed->unit[sm].clock.must_stop |= timed->unit[sm].has_room;
 }
 

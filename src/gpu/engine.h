@@ -119,6 +119,7 @@ struct gpu_run {
     bool is_watched;             /* SMs are checked or observed after each tick */
     bool is_observed;
     enum gpu_replacing replacing; /* in this round */
+    bool has_blocks_left;         /* when the round began, some had not started */
     bool is_quiet; /* when last looked at, nothing had changed for limits.watchdog cycles: it may be a livelock */
     struct gpu_together *together; /* NULL: one launch */
     struct gpu_window *window;     /* NULL: the whole launch */
