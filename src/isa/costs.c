@@ -264,6 +264,10 @@ static bool is_logic_use(const struct isa_code *code, const struct ptx_instructi
     return insn->opcode == PTX_OP_OR || insn->opcode == PTX_OP_XOR || insn->opcode == PTX_OP_AND;
 }
 
+static bool is_arithmetic_use(const struct isa_code *code, const struct ptx_instruction *insn, uint32_t r) {
+    return is_logic_use(code, insn, r) || isa_is_sum(insn) || insn->opcode == PTX_OP_MUL || insn->opcode == PTX_OP_CVT;
+}
+
 /* Masks of 64 bits: a half of zeros or ones needs no instruction. */
 static unsigned cost_of_mask(uint64_t mask) {
     uint32_t lower = (uint32_t)mask, upper = (uint32_t)(mask >> 32);
@@ -292,6 +296,10 @@ static unsigned cost_of_halves(const struct isa_code *code, const struct ptx_ins
         if (insn->opcode == PTX_OP_SHL && insn->operand[2].kind == PTX_OPERAND_INTEGER &&
             insn->operand[2].value == 32 && result != ISA_NONE && isa_all_uses(code, result, is_logic_use))
             return 0;
+        bool is_upper = insn->opcode == PTX_OP_SHR && ptx_type_kind(isa_type(insn)) != PTX_KIND_S &&
+                        insn->operand[2].kind == PTX_OPERAND_INTEGER && insn->operand[2].value == 32;
+        if (is_upper && result != ISA_NONE && isa_all_uses(code, result, is_arithmetic_use))
+            return 0;
         bool is_far = insn->operand[2].kind == PTX_OPERAND_INTEGER && insn->operand[2].value >= 32;
         bool is_filled = insn->opcode == PTX_OP_SHR && ptx_type_kind(isa_type(insn)) == PTX_KIND_S;
         return is_far && !is_filled ? 1 : 2;
@@ -306,14 +314,16 @@ static unsigned cost_of_halves(const struct isa_code *code, const struct ptx_ins
 /* mul and mad of integers. */
 static unsigned cost_of_product(const struct isa_code *code, const struct ptx_instruction *insn) {
     bool is_mad = insn->opcode == PTX_OP_MAD || insn->opcode == PTX_OP_MADC, is_high = ptx_has(insn, PTX_MOD_HI);
-    if (isa_is_float(insn) || ptx_has(insn, PTX_MOD_WIDE))
+    if (isa_is_float(insn))
         return 1;
+    if (ptx_has(insn, PTX_MOD_WIDE)) /* unlike a product and a sum of their own, a wide mad becomes three */
+        return is_mad && !isa_is_constant(&insn->operand[3]) ? 3 : 1;
     if (isa_is_wide(code, insn) && !is_high) {
         bool is_short = isa_is_constant(&insn->operand[2]) && insn->operand[2].value <= UINT32_MAX;
         return isa_has_empty_half(code, &insn->operand[1]) ? 2 : is_short ? 3 : 4;
     }
-    if (isa_is_wide(code, insn))
-        return 7;
+    if (isa_is_wide(code, insn)) /* signs take sums of their own */
+        return ptx_type_kind(isa_type(insn)) != PTX_KIND_S ? 7 : isa_is_constant(&insn->operand[2]) ? 12 : 17;
     return is_high && is_mad ? 2 : 1;
 }
 
@@ -498,12 +508,15 @@ unsigned isa_ptxas_cost(const struct isa_code *code, uint32_t i) {
     case PTX_OP_TANH:
         return cost_of_special_function(insn);
     case PTX_OP_SET:
+        return isa_type(insn) == PTX_F32 && isa_source_type(insn) == PTX_F32 ? 1 : 2;
     case PTX_OP_SLCT:
     case PTX_OP_TESTP:
         return 2;
     case PTX_OP_BFE: {
         bool is_constant = isa_is_constant(&insn->operand[2]) && isa_is_constant(&insn->operand[3]);
         bool is_byte = is_constant && insn->operand[2].value % 8 == 0 && insn->operand[3].value == 8;
+        if (ptx_type_bits(isa_type(insn)) == 64)
+            return ptx_type_kind(isa_type(insn)) == PTX_KIND_S ? 7 : 2;
         return is_byte ? 1 : is_constant ? 2 : 5;
     }
     case PTX_OP_BFI: {
@@ -511,6 +524,9 @@ unsigned isa_ptxas_cost(const struct isa_code *code, uint32_t i) {
             insn->operand[3].value == 32 && insn->operand[4].kind == PTX_OPERAND_INTEGER &&
             insn->operand[4].value == 32)
             return 0; /* the two words become a pair */
+        if (ptx_type_bits(isa_type(insn)) == 64 && insn->operand[3].kind == PTX_OPERAND_INTEGER &&
+            insn->operand[3].value < 32)
+            return 5;
         bool is_constant = isa_is_constant(&insn->operand[3]) && isa_is_constant(&insn->operand[4]);
         bool is_byte = is_constant && insn->operand[3].value % 8 == 0 && insn->operand[4].value == 8;
         return is_byte ? 1 : is_constant ? 2 : 6;

@@ -64,6 +64,17 @@ static void an_empty_half_needs_no_instruction(void **state) {
     FIXTURE_EXPECT(&f, 0, 2, 4, 3, 2, 9);
 }
 
+static void sequences_of_two_words_have_their_length(void **state) {
+    (void)state;
+    struct fixture f = fixture_new("ld.global.u64 %rd1, [%rd0];\nmul.hi.s64 %rd2, %rd1, %rd1;\n"
+                                   "mul.hi.s64 %rd3, %rd1, 9223231301513871361;\nmul.hi.u64 %rd4, %rd1, %rd1;\n"
+                                   "mad.wide.u32 %rd5, %r0, %r1, %rd1;\nshr.u64 %rd6, %rd1, 32;\n"
+                                   "add.s64 %rd7, %rd6, %rd2;\nbfi.b64 %rd8, %rd2, %rd3, 8, 8;\n"
+                                   "bfe.u64 %rd9, %rd4, 8, 8;\nst.global.v2.u64 [%rd0], {%rd7, %rd8};\n"
+                                   "st.global.v2.u64 [%rd0], {%rd5, %rd9};\n");
+    FIXTURE_EXPECT(&f, 1, 17, 12, 7, 3, 0, 2, 5, 2);
+}
+
 static void two_words_become_a_pair(void **state) {
     (void)state;
     struct fixture f = fixture_new("cvt.u64.u32 %rd1, %r1;\ncvt.u64.u32 %rd2, %r0;\nshl.b64 %rd3, %rd1, 32;\n"
@@ -150,6 +161,7 @@ int main(void) {
         cmocka_unit_test(a_constant_is_converted_by_the_compiler),
         cmocka_unit_test(a_predicate_that_paths_set_is_moved),
         cmocka_unit_test(an_empty_half_needs_no_instruction),
+        cmocka_unit_test(sequences_of_two_words_have_their_length),
         cmocka_unit_test(two_words_become_a_pair),
         cmocka_unit_test(fields_of_bytes_are_permuted),
         cmocka_unit_test(a_move_to_an_operand_that_is_overwritten_is_a_name),

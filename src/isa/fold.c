@@ -116,6 +116,8 @@ static void fuse_sums(struct isa_code *code) {
             const struct ptx_instruction *inner = isa_source(code, d);
             bool is_product = inner->opcode == PTX_OP_MUL && !ptx_has(inner, PTX_MOD_HI) && !isa_is_float(inner) &&
                               !isa_is_wide(code, inner);
+            if (is_product && insn->opcode == PTX_OP_SUB && k == 2) /* IMAD subtracts no product of two registers */
+                is_product = isa_is_known(code, &inner->operand[1]) || isa_is_known(code, &inner->operand[2]);
             bool is_down = inner->opcode == PTX_OP_SHR && (insn->opcode == PTX_OP_ADD) &&
                            ptx_type_bits(isa_type(inner)) == 32; /* LEA.HI adds, but does not subtract it */
             bool is_shift = (inner->opcode == PTX_OP_SHL || is_down) && isa_is_known(code, &inner->operand[2]) &&
@@ -131,6 +133,32 @@ static void fuse_sums(struct isa_code *code) {
         }
     }
     free(is_full);
+}
+
+static bool is_shift_by(const struct ptx_instruction *insn, enum ptx_opcode opcode) {
+    return insn->opcode == opcode && insn->operand[1].kind == PTX_OPERAND_REGISTER &&
+           insn->operand[2].kind == PTX_OPERAND_INTEGER && ptx_type_bits(isa_type(insn)) == 32;
+}
+
+/* Two shifts of a word in opposite directions, by 32 bits together, whose results are joined, turn it round. */
+static void fold_rotations(struct isa_code *code) {
+    for (uint32_t i = 0; i < code->n; i++) {
+        const struct ptx_instruction *insn = isa_source(code, i);
+        bool joins = insn->opcode == PTX_OP_OR || insn->opcode == PTX_OP_XOR || insn->opcode == PTX_OP_ADD;
+        if (!joins || ptx_type_bits(isa_type(insn)) != 32 || !code->insn[i].parts)
+            continue;
+        uint32_t a = only_for(code, &insn->operand[1], i), b = only_for(code, &insn->operand[2], i);
+        if (a == ISA_NONE || b == ISA_NONE)
+            continue;
+        const struct ptx_instruction *first = isa_source(code, a), *second = isa_source(code, b);
+        bool is_turned = (is_shift_by(first, PTX_OP_SHL) && is_shift_by(second, PTX_OP_SHR)) ||
+                         (is_shift_by(first, PTX_OP_SHR) && is_shift_by(second, PTX_OP_SHL));
+        if (!is_turned || first->operand[1].register_id != second->operand[1].register_id ||
+            first->operand[2].value + second->operand[2].value != 32 || ptx_type_kind(isa_type(first)) == PTX_KIND_S ||
+            ptx_type_kind(isa_type(second)) == PTX_KIND_S)
+            continue;
+        code->insn[a].parts = code->insn[b].parts = 0;
+    }
 }
 
 /* ---- Logic ------------------------------------------------------------------------------------------------------- */
@@ -413,6 +441,7 @@ void isa_fold(struct isa_code *code) {
     isa_fold_addresses(code);
     pair_constants(code);
     fuse_float_products(code);
+    fold_rotations(code);
     fuse_logic(code);
     fuse_sums(code);
     fuse_wide_sums(code);

@@ -18,6 +18,22 @@ static void constants_of_all_lanes_come_in_pairs(void **state) {
     FIXTURE_EXPECT(&f, 1, 1, 1, 1); /* not side by side */
 }
 
+static void opposite_shifts_turn_a_word(void **state) {
+    (void)state;
+    struct fixture f = fold("shl.b32 %r2, %r1, 13;\nshr.u32 %r3, %r1, 19;\nor.b32 %r4, %r2, %r3;\n"
+                            "shl.b32 %r5, %r1, 13;\nshr.u32 %r6, %r1, 18;\nor.b32 %r7, %r5, %r6;\n"
+                            "st.global.v2.u32 [%rd0], {%r4, %r7};\n");
+    FIXTURE_EXPECT(&f, 0, 0, 1, 1, 1, 1, 1);
+}
+
+static void a_product_of_registers_is_not_subtracted(void **state) {
+    (void)state;
+    struct fixture f = fold("mul.lo.s32 %r2, %r1, %r0;\nsub.s32 %r3, %r1, %r2;\nmul.lo.s32 %r4, %r1, 7;\n"
+                            "sub.s32 %r5, %r1, %r4;\nmul.lo.s32 %r6, %r1, %r0;\nsub.s32 %r7, %r6, %r1;\n"
+                            "st.global.v4.u32 [%rd0], {%r3, %r5, %r7, %r7};\n");
+    FIXTURE_EXPECT(&f, 1, 1, 0, 1, 0, 1, 1);
+}
+
 static void a_wide_product_is_part_of_the_sum(void **state) {
     (void)state;
     struct fixture f = fold("mul.wide.s32 %rd1, %r1, 4;\nadd.s64 %rd2, %rd0, %rd1;\nld.global.f32 %f1, [%rd2];\n"
@@ -226,6 +242,8 @@ static void a_choice_of_constants_is_added_under_its_predicate(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(constants_of_all_lanes_come_in_pairs),
+        cmocka_unit_test(opposite_shifts_turn_a_word),
+        cmocka_unit_test(a_product_of_registers_is_not_subtracted),
         cmocka_unit_test(a_wide_product_is_part_of_the_sum),
         cmocka_unit_test(far_offsets_take_a_sum),
         cmocka_unit_test(lanes_that_are_not_known_meet_before_shuffles),
