@@ -44,7 +44,7 @@ struct config_lowering {
     unsigned target; /* index in targets.def */
     uint32_t diverge_cycles, reconverge_cycles, fence_cycles, fence_access_cycles, sleep_cycles, registers_cycles,
         call_cycles;
-    uint32_t new_code_cycles, new_line_cycles; /* of code that an SM executes for the first time; 0: none */
+    uint32_t new_code_cycles, new_line_cycles, new_lines_ahead; /* of code that an SM executes for the first time */
 };
 
 /* An SM's cache for constants. */

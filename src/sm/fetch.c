@@ -1,5 +1,6 @@
 /* Instruction fetch: requests to the I-cache and their answers, and code that is new to the device. New code has no
- * cache: a line that an SM has fetched stays there (lowering.new_code_cycles). */
+ * cache: a line that an SM has fetched stays there. When a warp enters a line, the SM asks for those that follow it
+ * (lowering.new_*; bench/hardware: new_jumps). */
 #include "sm/fetch.h"
 
 #include <stdlib.h>
@@ -16,6 +17,7 @@ void sm_fetch_init(struct sm_fetch *fetch, const struct config_machine *machine)
         .has_one_port = icache->banks <= 1,
         .code.miss_cycles = machine->lowering.new_code_cycles,
         .code.line_cycles = machine->lowering.new_line_cycles,
+        .code.n_ahead = machine->lowering.new_lines_ahead,
     };
     fetch->looks = fetch->can_miss;
 }
@@ -35,18 +37,17 @@ void sm_fetch_end(struct sm_fetch *fetch) {
     fetch->looks = fetch->can_miss;
 }
 
-/* Returns the cycle in which the SM has the line that a group enters in `cycle`. Lines follow the one before them
- * without being asked for, unless asking is faster. */
+/* Returns the cycle in which the SM has the line that a group enters in `cycle`, and asks for some that follow it. */
 static uint64_t line_arrives(struct sm_new_code *code, uint32_t line, uint64_t cycle) {
     uint64_t *arrives = code->arrives, asked = cycle + code->miss_cycles;
-    uint32_t before = line;
-    while (before && !arrives[before])
-        before--;
-    if (!arrives[before] || arrives[before] + (uint64_t)(line - before) * code->line_cycles > asked)
+    uint32_t last = line + code->n_ahead < code->n_lines ? line + code->n_ahead : code->n_lines - 1;
+    if (!arrives[line])
         arrives[line] = asked;
-    else
-        for (; before < line; before++)
-            arrives[before + 1] = arrives[before] + code->line_cycles;
+    for (uint32_t next = line + 1; next <= last; next++)
+        if (!arrives[next]) {
+            uint64_t in_turn = arrives[next - 1] + code->line_cycles;
+            arrives[next] = in_turn > asked ? in_turn : asked;
+        }
     return arrives[line];
 }
 

@@ -16,7 +16,7 @@ enum {
 struct sm_new_code {
     uint64_t *arrives; /* per line: the cycle in which the SM has it; 0: it has not been asked for */
     uint32_t n_lines;
-    uint32_t miss_cycles, line_cycles;
+    uint32_t miss_cycles, line_cycles, n_ahead;
 };
 
 struct sm_fetch {

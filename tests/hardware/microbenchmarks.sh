@@ -48,6 +48,11 @@ expect "loop that one of two lanes leaves" "$(value "$results" uneven_loop 2)" "
 results=$(h200 two_sides) without=$(h200 two_sides --set lowering.diverge_cycles=0)
 expect "branch with two sides" "$(value "$results" two_sides 16)" "$(($(value "$without" two_sides 16) + 30))"
 expect "branch that all take" "$(value "$results" two_sides 32)" "$(value "$without" two_sides 32)"
+results=$(h200 new_jumps)
+more=$(($(value "$results" new_jumps_1_warps 64) - $(value "$results" new_jumps_again_1_warps 64)))
+[[ $more -ge 650 && $more -le 780 ]] || { echo "8 jumps to new code take $more cycles more, on the card 664 and 776"; exit 1; }
+more=$(($(value "$results" new_jumps_after_loop_1_warps 16) - $(value "$results" new_jumps_after_loop_again_1_warps 16)))
+[[ $more -le 210 ]] || { echo "8 jumps to code that was fetched ahead take $more cycles more, on the card 21 and 210"; exit 1; }
 results=$(h200 join_steady_8) without=$(h200 join_steady_8 --set crossbar.store_lines=0)
 [[ $(value "$results" join_steady_8_of_16_1_warps 6) -lt $(($(value "$without" join_steady_8_of_16_1_warps 6) * 2 / 3)) ]] ||
     { echo "stores that follow 24 lines later do not join"; exit 1; }
