@@ -135,6 +135,10 @@ static void machine_instructions_of_the_special_function_unit_are_counted(void *
                 {"clz.b32 %r2, %r1;", 1},         {"brev.b32 %r2, %r1;", 1},
                 {"cvt.rzi.s32.f32 %r2, %f1;", 1}, {"cvt.rn.f32.s32 %f1, %r1;", 0},
                 {"cvt.f64.f32 %d1, %f1;", 1},     {"cvt.rn.f64.s32 %d1, %r1;", 1},
+                {"cvt.rn.f16.f32 %h1, %f1;", 0},  {"cvt.f32.f16 %f1, %h1;", 0},
+                {"cvt.f32.bf16 %f1, %h1;", 0},    {"cvt.rn.f16x2.f32 %r2, %f1, %f2;", 0},
+                {"cvt.rn.f32.s16 %f1, %h1;", 1},  {"cvt.rn.f32.u16 %f1, %h1;", 0},
+                {"cvt.rzi.s32.f16 %r2, %h1;", 1}, {"cvt.rn.f16.s32 %h1, %r1;", 1},
                 {"cvt.rmi.f32.f32 %f1, %f2;", 1}, {"fma.rn.f32 %f1, %f2, %f3, %f1;", 0},
                 {"add.f64 %d1, %d2, %d3;", 0},    {"shfl.sync.idx.b32 %r2, %r1, 0, 31, -1;", 0}};
     for (unsigned k = 0; k < sizeof rows / sizeof *rows; k++) {
