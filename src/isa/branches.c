@@ -162,12 +162,18 @@ static uint32_t ways_to(const struct isa_code *code, const struct chain *chain, 
     return n;
 }
 
+/* Returns whether threads that come here end without doing anything else. */
+static bool is_end(const struct isa_code *code, uint32_t at) {
+    return at >= code->n || isa_source(code, at)->opcode == PTX_OP_RET || isa_source(code, at)->opcode == PTX_OP_EXIT;
+}
+
 /* Returns whether the branches have become predicates of the paths that follow. */
 static bool convert_chain(struct isa_code *code, const struct chain *chain) {
     const struct ptx_analysis *analysis = code->analysis;
     const struct ptx_block *first = &analysis->block[chain->block[0]];
     uint32_t a = chain->to[0], b = chain->to[1], end = first->post_dominator, i = first->first + first->count - 1;
-    if (end == PTX_NO_BLOCK || end == analysis->n_blocks - 1 || a == b)
+    bool is_exit = end != PTX_NO_BLOCK && (a == end || b == end) && is_end(code, analysis->block[end].first);
+    if (end == PTX_NO_BLOCK || end == analysis->n_blocks - 1 || a == b || is_exit)
         return false;
     if (code->function->is_entry && (a == end || b == end) && isa_is_end(code, analysis->block[end].first))
         return false; /* EXIT, whatever the others do */

@@ -53,6 +53,15 @@ static void a_path_with_a_short_branch_becomes_predicates(void **state) {
     FIXTURE_EXPECT(&f, 1, 4, 0, 0, 0, 0, 0, 0, 0, 1);
 }
 
+static void a_branch_to_the_end_of_a_kernel_stays(void **state) {
+    (void)state;
+    const char *body = "setp.gt.s32 %p1, %r1, 5;\n@%p1 bra OVER;\nadd.f32 %f1, %f1, %f2;\n"
+                       "st.global.f32 [%rd0], %f1;\nOVER:\nret;\n";
+    struct fixture f = convert(body);
+    assert_false(fixture_at(&f, 1)->is_predicated); /* ptxas: @P0 EXIT */
+    FIXTURE_EXPECT(&f, 1, 1, 1, 1);
+}
+
 /* "a || (b && c)": two instructions for b and c, or more, and the body's. */
 static struct fixture choose(const char *more) {
     static char body[2048];
@@ -142,6 +151,7 @@ static void a_path_that_loads_may_be_longer(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_short_branch_becomes_predicates),
+        cmocka_unit_test(a_branch_to_the_end_of_a_kernel_stays),
         cmocka_unit_test(accesses_under_predicates_keep_their_cost),
         cmocka_unit_test(a_branch_to_the_end_is_an_exit),
         cmocka_unit_test(a_choice_becomes_predicates),
