@@ -346,14 +346,74 @@ static bool is_sum_of_lanes(const struct ptx_instruction *insn) {
            insn->space != PTX_SPACE_SHARED;
 }
 
+/* Returns whether the threads of a warp have different values of the register: the number of the thread in its block,
+ * or that plus something that is the same for all. */
+static bool differs_between_threads(const struct isa_code *code, const struct ptx_operand *value) {
+    uint32_t d = isa_definition(code, value);
+    const struct ptx_instruction *insn = d != ISA_NONE ? isa_source(code, d) : NULL;
+    if (!insn)
+        return false;
+    if (insn->opcode == PTX_OP_MOV)
+        return insn->operand[1].kind == PTX_OPERAND_SPECIAL && insn->operand[1].special == PTX_SPECIAL_TID_X;
+    bool is_sum = insn->opcode == PTX_OP_ADD, is_mad = insn->opcode == PTX_OP_MAD && !ptx_has(insn, PTX_MOD_WIDE);
+    if (!is_sum && !is_mad)
+        return false;
+    for (unsigned k = is_mad ? 3 : 1; k <= (is_mad ? 3u : 2u); k++) {
+        uint32_t of = isa_definition(code, &insn->operand[k]);
+        const struct ptx_instruction *move = of != ISA_NONE ? isa_source(code, of) : NULL;
+        bool is_thread = move && move->opcode == PTX_OP_MOV && move->operand[1].kind == PTX_OPERAND_SPECIAL &&
+                         move->operand[1].special == PTX_SPECIAL_TID_X;
+        bool is_rest_uniform = true;
+        for (unsigned other = 1; other < insn->n_operands; other++)
+            is_rest_uniform &= other == k || insn->operand[other].kind == PTX_OPERAND_INTEGER ||
+                               (insn->operand[other].kind == PTX_OPERAND_REGISTER &&
+                                code->analysis->is_uniform[insn->operand[other].register_id]);
+        if (is_thread && is_rest_uniform)
+            return true;
+    }
+    return false;
+}
+
+/* Returns whether at most one thread of a warp has this value of the predicate. */
+static bool names_one_thread(const struct isa_code *code, uint32_t predicate, bool value) {
+    if (predicate == PTX_NO_INDEX || code->n_definitions[predicate] != 1)
+        return false;
+    const struct ptx_instruction *insn = isa_source(code, code->definition[predicate]);
+    return insn->opcode == PTX_OP_SETP && insn->n_operands == 3 && insn->operand[2].kind == PTX_OPERAND_INTEGER &&
+           ptx_has(insn, value ? PTX_MOD_EQ : PTX_MOD_NE) && differs_between_threads(code, &insn->operand[1]);
+}
+
+/* Returns whether at most one thread of a warp executes the instruction, as the compiler knows from a comparison of
+ * its number. */
+static bool is_for_one_thread(const struct isa_code *code, const struct ptx_instruction *insn) {
+    const struct ptx_analysis *analysis = code->analysis;
+    uint32_t i = (uint32_t)(insn - code->function->instruction), block = analysis->block_of[i];
+    if (names_one_thread(code, insn->guard, !insn->guard_negated))
+        return true;
+    for (uint32_t before = analysis->block[block].dominator; before != PTX_NO_BLOCK;
+         block = before, before = analysis->block[before].dominator) {
+        const struct ptx_block *from = &analysis->block[before];
+        const struct ptx_instruction *branch = isa_source(code, from->first + from->count - 1);
+        if (!from->count || !isa_has_target(branch) || branch->guard == PTX_NO_INDEX ||
+            analysis->block[block].n_predecessors != 1)
+            continue;
+        bool is_taken = branch->operand[0].target == analysis->block[block].first;
+        if (names_one_thread(code, branch->guard, is_taken != branch->guard_negated))
+            return true;
+    }
+    return false;
+}
+
 /* A reduction to one address, which the compiler knows to be the same for all lanes: it combines their values by REDUX,
  * and one lane accesses memory. REDUX has no form for 64 bits. If the numbers have 64 bits, or the lanes read their
- * sums, one adds for all only if they add the same. Otherwise the code of a sum of 32 bits that is read asks first
- * whether all 32 lanes are there, which is not modelled. */
+ * sums, one adds for all only if they add the same. A single thread adds itself. Otherwise the code of a sum of 32 bits
+ * that is read asks first whether all 32 lanes are there, which is not modelled. */
 bool isa_is_joined(const struct isa_code *code, const struct ptx_instruction *insn) {
     enum ptx_type type = isa_type(insn);
     bool is_word = ptx_type_kind(type) != PTX_KIND_F && ptx_type_bits(type) == 32;
     bool is_read = insn->opcode == PTX_OP_ATOM;
+    if ((is_read || insn->opcode == PTX_OP_RED) && is_for_one_thread(code, insn))
+        return false;
     if (is_sum_of_lanes(insn) && (is_read || (insn->opcode == PTX_OP_RED && ptx_type_bits(type) == 64)))
         return isa_is_uniform_address(code, &insn->operand[is_read]) &&
                is_same_value(code, &insn->operand[1 + is_read]);
@@ -413,7 +473,7 @@ static unsigned cost_of_atomic(const struct isa_code *code, uint32_t i) {
     }
     bool is_sum = insn->opcode == PTX_OP_ATOM && ptx_has(insn, PTX_MOD_ADD) && ptx_type_kind(type) != PTX_KIND_F &&
                   ptx_type_bits(type) == 32;
-    return is_sum && isa_is_uniform_address(code, &insn->operand[1]) ? ASKED : 1;
+    return is_sum && isa_is_uniform_address(code, &insn->operand[1]) && !is_for_one_thread(code, insn) ? ASKED : 1;
 }
 
 /* Fragments of wmma in global memory are loaded and stored word by word, in pairs of words if an element has 32 bits,

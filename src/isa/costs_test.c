@@ -128,6 +128,16 @@ static void one_lane_adds_for_all_on_one_address(void **state) {
     FIXTURE_EXPECT(&f, 11, 1, 9, 19);
 }
 
+static void one_thread_adds_by_itself(void **state) {
+    (void)state;
+    struct fixture f = fixture_new("setp.ne.s32 %p1, %r1, 0;\n@%p1 bra OVER;\nred.global.add.u32 [%rd0], %r1;\n"
+                                   "red.global.add.u64 [%rd0], 3;\natom.global.add.u32 %r2, [%rd0], 3;\nOVER:\n"
+                                   "red.global.add.u32 [%rd0], %r1;\n");
+    FIXTURE_EXPECT(&f, 1, 1, 1, 1, 1, 7);
+    f = fixture_new("setp.eq.s32 %p1, %r0, 0;\n@%p1 bra OVER;\nred.global.add.u32 [%rd0], %r1;\nOVER:\n");
+    FIXTURE_EXPECT(&f, 1, 1, 7); /* all threads or none */
+}
+
 static void fragments_of_matrices_are_words(void **state) {
     (void)state;
 #define EIGHT "{%r2, %r3, %r4, %r5, %r6, %r7, %r8, %r9}"
@@ -166,6 +176,7 @@ int main(void) {
         cmocka_unit_test(fields_of_bytes_are_permuted),
         cmocka_unit_test(a_move_to_an_operand_that_is_overwritten_is_a_name),
         cmocka_unit_test(one_lane_adds_for_all_on_one_address),
+        cmocka_unit_test(one_thread_adds_by_itself),
         cmocka_unit_test(fragments_of_matrices_are_words),
         cmocka_unit_test(a_load_extends_the_sign),
     };
