@@ -1,5 +1,6 @@
 /* Where the parameters of a kernel and the base of shared memory come into registers. PTX names each of them once.
  * ptxas loads a parameter (LDC, ULDC), and computes the base (S2UR, UMOV, ULEA), in each basic block that needs it,
+ * and with two more instructions the address of each variable of shared memory but the first,
  * unless a block that comes before it on every path has done so, for a parameter one of the same loop. What every
  * iteration of an innermost loop needs is brought before the loop, unless the loop calls a function, or is unrolled and
  * needs a pair. Each predicated path brings its own. A wide product with a sum needs a parameter in a pair of
@@ -13,7 +14,7 @@
 
 #include "base/memory.h"
 
-enum { LOAD = 1, SHARED_BASE = 3 }; /* machine instructions */
+enum { LOAD = 1, SHARED_BASE = 3, SHARED_VARIABLE = 2 }; /* machine instructions */
 
 /* A place where a value comes into registers. */
 struct home {
@@ -24,6 +25,7 @@ struct home {
 struct homes {
     struct home *home;
     uint32_t n, cost;
+    bool is_shared; /* addresses of shared memory */
 };
 
 static bool dominates(const struct ptx_analysis *analysis, uint32_t above, uint32_t b) {
@@ -93,7 +95,7 @@ static struct home home_of(const struct isa_code *code, uint32_t use, const stru
     uint32_t header = code->analysis->block[home.block].loop_header;
     bool stays = home.is_pair && header != PTX_NO_BLOCK && is_unrolled(code, header);
     if (insn->guard == PTX_NO_INDEX && !stays)
-        home.block = block_for(code, home.block, homes->cost == SHARED_BASE);
+        home.block = block_for(code, home.block, homes->is_shared);
     return home;
 }
 
@@ -104,8 +106,7 @@ static bool is_there(const struct isa_code *code, const struct homes *homes, con
         const struct home *other = &homes->home[k];
         if (other->is_pair != wanted->is_pair || other->n_calls != wanted->n_calls)
             continue;
-        bool is_kept =
-            homes->cost == SHARED_BASE || block[other->block].loop_header == block[wanted->block].loop_header;
+        bool is_kept = homes->is_shared || block[other->block].loop_header == block[wanted->block].loop_header;
         if (other->guard == PTX_NO_INDEX ? is_kept && dominates(code->analysis, other->block, wanted->block)
                                          : other->block == wanted->block && other->guard == wanted->guard &&
                                                other->is_negated == wanted->is_negated)
@@ -175,9 +176,38 @@ static bool names_shared_place(const struct ptx_instruction *insn) {
     return false;
 }
 
+/* Brings the address of a variable other than the first one: the base and its offset (UIADD3, ULEA). */
+static void place_variable(struct isa_code *code, const struct ptx_variable *variable, struct homes *homes) {
+    homes->n = 0;
+    homes->cost = SHARED_VARIABLE;
+    for (uint32_t i = 0; i < code->n; i++)
+        if (is_shared_place(code, i) && isa_source(code, i)->operand[1].variable == variable)
+            bring_to_uses(code, isa_result(isa_source(code, i)), homes);
+}
+
+static void place_other_variables(struct isa_code *code, struct homes *homes) {
+    enum { MOST = 8 };
+    const struct ptx_variable *seen[MOST];
+    unsigned n = 0;
+    for (uint32_t i = 0; i < code->n && n < MOST; i++) {
+        if (!is_shared_place(code, i))
+            continue;
+        const struct ptx_variable *variable = isa_source(code, i)->operand[1].variable;
+        unsigned k = 0;
+        while (k < n && seen[k] != variable)
+            k++;
+        if (k < n)
+            continue;
+        seen[n++] = variable;
+        if (n > 1)
+            place_variable(code, variable, homes);
+    }
+}
+
 static void place_shared_base(struct isa_code *code, struct homes *homes) {
     homes->n = 0;
     homes->cost = SHARED_BASE;
+    homes->is_shared = true;
     for (uint32_t i = 0; i < code->n; i++)
         if (is_shared_place(code, i)) {
             code->insn[i].parts = 0;
@@ -185,6 +215,8 @@ static void place_shared_base(struct isa_code *code, struct homes *homes) {
         } else if (names_shared_place(isa_source(code, i))) {
             bring(code, i, homes);
         }
+    place_other_variables(code, homes);
+    homes->is_shared = false;
 }
 
 /* ---- Pointers of all threads ------------------------------------------------------------------------------------- */

@@ -36,6 +36,14 @@ static void a_loop_without_inner_loops_has_its_parameters_before_it(void **state
     FIXTURE_EXPECT(&f, 1, 2, 1, 1, 1, 2, 1);
 }
 
+static void a_second_variable_of_shared_memory_has_an_address_of_its_own(void **state) {
+    (void)state;
+    struct fixture f = placed(".shared .b32 t[64];\nshl.b32 %r2, %r1, 3;\nmov.u32 %r3, s;\nxor.b32 %r4, %r3, %r2;\n"
+                              "mov.u32 %r5, t;\nxor.b32 %r6, %r5, %r2;\nxor.b32 %r7, %r5, %r1;\n"
+                              "st.shared.u32 [%r4], %r1;\nst.shared.u32 [%r6], %r7;\n");
+    FIXTURE_EXPECT(&f, 1, 0, 1 + 3, 0, 1 + 2, 1, 1, 1);
+}
+
 static void blocks_that_may_not_execute_have_the_base_of_shared_memory_for_themselves(void **state) {
     (void)state;
     struct fixture f = placed("setp.ge.s32 %p1, %r1, 5;\n@%p1 bra over;\nmov.u32 %r2, s;\nadd.s32 %r3, %r2, %r1;\n"
@@ -110,6 +118,7 @@ int main(void) {
         cmocka_unit_test(a_reciprocal_is_computed_before_the_loop),
         cmocka_unit_test(pointers_of_all_threads_are_copied_in_each_iteration),
         cmocka_unit_test(unrolled_loops_load_their_pairs),
+        cmocka_unit_test(a_second_variable_of_shared_memory_has_an_address_of_its_own),
         cmocka_unit_test(blocks_that_may_not_execute_have_the_base_of_shared_memory_for_themselves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
