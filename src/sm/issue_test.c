@@ -382,7 +382,7 @@ static void expect_function(const char *operation, const char *rare, bool is_dou
         assert_int_equal(half.cycles, none.cycles);
     else /* as many cycles as the function, instead of those of an instruction */
         assert_in_range(half.cycles, run_on_numbers("mov.b32 %r2, %r1", rare, is_double, 16).cycles + cycles - 16,
-                        run_on_numbers("mov.b32 %r2, %r1", rare, is_double, 16).cycles + cycles + 16);
+                        run_on_numbers("mov.b32 %r2, %r1", rare, is_double, 16).cycles + cycles + 32);
 }
 
 /* The numbers of instructions are those of ptxas's functions for zero. */
