@@ -45,6 +45,8 @@ struct ordering {
     int32_t loaded;           /* those of them that hold results of the block's loads */
     int32_t room;             /* registers that loads leave free for the block's other results */
     int32_t change;           /* of the pressure by the instruction that is visited */
+    int32_t predicates;       /* live now */
+    int32_t new_predicates;   /* of the instruction that is visited */
 };
 
 static void add_data_edge(struct ordering *ordering, uint32_t from, uint32_t to, bool is_data) {
@@ -329,16 +331,23 @@ static bool lives_on(const struct ordering *ordering, const struct ptx_block *bl
     return false;
 }
 
+enum { PREDICATES = 7 }; /* of a thread */
+
+static int32_t is_predicate(const struct ordering *ordering, uint32_t r) {
+    return ptx_type_width(ordering->function->reg[r].type) == PTX_WIDTH_PRED;
+}
+
 /* Finds the registers that are live at the block's start and its end. */
 static void begin_pressure(struct ordering *ordering, uint32_t b) {
     const struct ptx_analysis *analysis = ordering->analysis;
     const struct ptx_block *block = &analysis->block[b];
-    ordering->pressure = ordering->loaded = 0;
+    ordering->pressure = ordering->loaded = ordering->predicates = 0;
     for (uint32_t c = 0; c < analysis->n_crossing; c++) {
         uint32_t r = analysis->crossing[c];
         ordering->is_live[r] = is_needed_at(analysis, b, r);
         ordering->lives_on[r] = lives_on(ordering, block, r);
         ordering->pressure += ordering->is_live[r] * ordering->words[r];
+        ordering->predicates += ordering->is_live[r] * is_predicate(ordering, r);
     }
     visit_block(ordering, block, count_use);
 }
@@ -357,29 +366,36 @@ static void pass_register(void *user, uint32_t r, bool is_write) {
     if (!is_write && --ordering->n_uses[r] == 0 && ordering->is_live[r] && !ordering->lives_on[r]) {
         ordering->is_live[r] = false;
         ordering->pressure -= ordering->words[r];
+        ordering->predicates -= is_predicate(ordering, r);
         ordering->loaded -= ordering->is_loaded[r] * ordering->words[r];
     } else if (is_write && !ordering->is_live[r] && (ordering->n_uses[r] || ordering->lives_on[r])) {
         ordering->is_live[r] = true;
         ordering->pressure += ordering->words[r];
+        ordering->predicates += is_predicate(ordering, r);
         ordering->loaded += ordering->is_loaded[r] * ordering->words[r];
     }
 }
 
 static void estimate_register(void *user, uint32_t r, bool is_write) {
     struct ordering *ordering = user;
-    if (!is_write && --ordering->n_uses[r] == 0 && ordering->is_live[r] && !ordering->lives_on[r])
+    if (!is_write && --ordering->n_uses[r] == 0 && ordering->is_live[r] && !ordering->lives_on[r]) {
         ordering->change -= ordering->words[r];
-    else if (is_write && !ordering->is_live[r] && (ordering->n_uses[r] || ordering->lives_on[r]))
+        ordering->new_predicates -= is_predicate(ordering, r);
+    } else if (is_write && !ordering->is_live[r] && (ordering->n_uses[r] || ordering->lives_on[r])) {
         ordering->change += ordering->words[r];
+        ordering->new_predicates += is_predicate(ordering, r);
+    }
 }
 
-/* Returns by how many machine registers the instruction changes the pressure. */
+/* Returns by how many machine registers the instruction changes the pressure: too many if no predicate is free. */
 static int32_t change_by(struct ordering *ordering, uint32_t i) {
+    enum { TOO_MANY = 1024 };
     const struct ptx_instruction *insn = &ordering->function->instruction[ordering->first + i];
-    ordering->change = 0;
+    ordering->change = ordering->new_predicates = 0;
     ptx_for_each_register(insn, estimate_register, ordering);
     ptx_for_each_register(insn, count_use, ordering);
-    return ordering->change;
+    bool is_free = ordering->new_predicates <= 0 || ordering->predicates + ordering->new_predicates <= PREDICATES;
+    return is_free ? ordering->change : TOO_MANY;
 }
 
 static void note_loaded(void *user, uint32_t r, bool is_write) {
@@ -449,7 +465,7 @@ static bool waits_for_load(const struct ordering *ordering, uint32_t i, uint32_t
     return ordering->ready[i] >= now + SHARED;
 }
 
-/* Returns the first early instruction that waits for no load, otherwise the one whose operands will be there first.
+/* Returns the first early instruction whose operands are there, otherwise the one whose operands will be there first.
  * Stops at the first for which there are no registers: a later one would take those that it needs. */
 static uint32_t choose_early(struct ordering *ordering, const bool *is_taken, uint32_t next_early, uint32_t now) {
     enum { WINDOW = 48 };
@@ -462,7 +478,7 @@ static uint32_t choose_early(struct ordering *ordering, const bool *is_taken, ui
             continue;
         if (ordering->pressure + change_by(ordering, i) + ordering->room > ordering->limit)
             break;
-        if (!waits_for_load(ordering, i, now))
+        if (ordering->ready[i] <= now + DOUBLE)
             return i;
         if (chosen == ISA_NONE || ordering->ready[i] < ordering->ready[chosen])
             chosen = i;
@@ -483,7 +499,7 @@ static uint32_t choose(struct ordering *ordering, const bool *is_taken, uint32_t
         return early;
     while (is_taken[*next_any])
         ++*next_any;
-    if (early == ISA_NONE && ordering->pressure >= ordering->limit)
+    if (early == ISA_NONE && (ordering->pressure >= ordering->limit || ordering->predicates >= PREDICATES))
         return choose_sparingly(ordering, is_taken, *next_any, now);
     uint32_t chosen = early, n_seen = 0;
     bool is_load_left = false;

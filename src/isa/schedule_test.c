@@ -147,6 +147,33 @@ static void common_values_leave_registers_for_loads(void **state) {
     }
 }
 
+/* A load under a condition that its consumer needs too waits until one of the seven predicates is free. */
+static void predicates_limit_the_loads(void **state) {
+    (void)state;
+    char body[4096] = ".reg .pred %q<12>;\n";
+    for (unsigned k = 0; k < 10; k++)
+        snprintf(body + strlen(body), sizeof body - strlen(body),
+                 "setp.lt.s32 %%q%u, %%r%u, %u;\n@%%q%u ld.global.f32 %%f%u, [%%rd0+%u];\n"
+                 "@%%q%u add.f32 %%f20, %%f20, %%f%u;\n",
+                 k, k, k, k, k, 4 * k, k, k);
+    strcat(body, "st.global.f32 [%rd0], %f20;\nret;\n");
+    const char *lines = order(body);
+    unsigned line, n = 0;
+    for (int length; sscanf(lines, "%u%n", &line, &length) == 1 && (line == 0 || line % 3); lines += length)
+        n += line % 3 == 2;
+    assert_int_equal(n, 7);
+}
+
+/* Addresses that take long follow each other without waiting, as far as others can be computed meanwhile. */
+static void addresses_are_computed_together(void **state) {
+    (void)state;
+    assert_string_equal(order("rem.u32 %r1, %r2, %r3;\nmul.wide.u32 %rd1, %r1, 4;\nadd.s64 %rd2, %rd0, %rd1;\n"
+                              "ld.global.f32 %f1, [%rd2];\nrem.u32 %r4, %r5, %r3;\nmul.wide.u32 %rd3, %r4, 4;\n"
+                              "add.s64 %rd4, %rd0, %rd3;\nld.global.f32 %f2, [%rd4];\nadd.f32 %f3, %f1, %f2;\n"
+                              "st.global.f32 [%rd0], %f3;\nret;\n"),
+                        "0 4 1 2 3 5 6 7 8 9 10");
+}
+
 static void loads_do_not_overtake_stores(void **state) {
     (void)state;
     assert_string_equal(order("ld.global.f32 %f1, [%rd0];\nst.global.f32 [%rd1], %f1;\nld.global.f32 %f3, [%rd2];\n"
@@ -288,6 +315,8 @@ int main(void) {
         cmocka_unit_test(loads_go_ahead_as_far_as_registers_cost_no_block),
         cmocka_unit_test(chains_alternate_when_all_registers_are_in_use),
         cmocka_unit_test(common_values_leave_registers_for_loads),
+        cmocka_unit_test(predicates_limit_the_loads),
+        cmocka_unit_test(addresses_are_computed_together),
         cmocka_unit_test(loads_do_not_overtake_stores),
         cmocka_unit_test(loads_overtake_stores_that_they_cannot_meet),
         cmocka_unit_test(fragments_are_loaded_ahead_of_products_but_not_of_stores),
