@@ -215,6 +215,84 @@ void isa_convert_branches(struct isa_code *code) {
             convert_branch(code, i);
 }
 
+/* ---- Leaving barriers -------------------------------------------------------------------------------------------- */
+
+static bool is_inside(const struct ptx_analysis *analysis, uint32_t block, uint32_t loop) {
+    uint32_t at = analysis->loop_of[block];
+    while (at != PTX_NO_INDEX && at != loop)
+        at = analysis->loop[at].parent;
+    return at == loop;
+}
+
+static bool is_above(const struct ptx_analysis *analysis, uint32_t above, uint32_t block) {
+    while (block != above && block != PTX_NO_BLOCK)
+        block = analysis->block[block].dominator;
+    return block == above;
+}
+
+/* Returns the outermost loop that a thread leaves on its way between the blocks, or PTX_NO_INDEX. */
+static uint32_t loop_left(const struct ptx_analysis *analysis, uint32_t from, uint32_t to) {
+    uint32_t left = PTX_NO_INDEX;
+    for (uint32_t l = analysis->loop_of[from]; l != PTX_NO_INDEX && !is_inside(analysis, to, l);
+         l = analysis->loop[l].parent)
+        left = l;
+    return left;
+}
+
+static bool may_diverge(const struct isa_code *code, uint32_t i) {
+    return isa_source(code, i)->opcode == PTX_OP_BRA && isa_source(code, i)->guard != PTX_NO_INDEX &&
+           !code->insn[i].is_predicated && !code->analysis->is_uniform_branch[i];
+}
+
+enum { MOST_BARRIERS = 4 };
+struct barriers {
+    uint32_t meeting[MOST_BARRIERS], n; /* blocks */
+};
+
+static void add_barrier(const struct isa_code *code, struct barriers *barriers, uint32_t meeting, uint32_t loop,
+                        uint32_t to) {
+    if (meeting == PTX_NO_INDEX || meeting >= code->n)
+        return;
+    uint32_t block = code->analysis->block_of[meeting];
+    if (block == to || !is_inside(code->analysis, block, loop) || barriers->n == MOST_BARRIERS)
+        return;
+    for (uint32_t k = 0; k < barriers->n; k++)
+        if (barriers->meeting[k] == block)
+            return;
+    barriers->meeting[barriers->n++] = block;
+}
+
+/* Returns the number of barriers in the loop around block `from` that threads leave without meeting there. */
+static uint32_t count_left(const struct isa_code *code, uint32_t from, uint32_t to, uint32_t loop) {
+    const struct ptx_analysis *analysis = code->analysis;
+    struct barriers barriers = {.n = 0};
+    for (uint32_t j = 0; j < code->n; j++) {
+        uint32_t block = analysis->block_of[j], meeting = analysis->meeting[j];
+        if (!may_diverge(code, j) || block == from || meeting == PTX_NO_INDEX || meeting >= code->n ||
+            !is_inside(analysis, block, loop) || !is_above(analysis, block, from) ||
+            is_above(analysis, analysis->block_of[meeting], from))
+            continue;
+        add_barrier(code, &barriers, meeting, loop, to);
+    }
+    for (uint32_t l = analysis->loop_of[from]; l != loop; l = analysis->loop[l].parent)
+        add_barrier(code, &barriers, analysis->loop[l].meeting, loop, to);
+    return barriers.n;
+}
+
+/* Threads that leave a loop leave its barriers: BREAK, under the branch's guard. */
+static void add_breaks(struct isa_code *code) {
+    const struct ptx_analysis *analysis = code->analysis;
+    for (uint32_t i = 0; i < code->n; i++) {
+        const struct ptx_block *block = block_of(code, i);
+        for (uint32_t s = 0; may_diverge(code, i) && s < block->n_successors; s++) {
+            uint32_t to = block->successor[s], left = loop_left(analysis, analysis->block_of[i], to);
+            if (left != PTX_NO_INDEX)
+                code->insn[i].parts =
+                    (uint16_t)(code->insn[i].parts + ISA_PARTS * count_left(code, analysis->block_of[i], to, left));
+        }
+    }
+}
+
 /* Guards and loop exits that lead to the same place form one region; a branch with two paths has its own. */
 void isa_mark_regions(struct isa_code *code) {
     const struct ptx_analysis *analysis = code->analysis;
@@ -236,6 +314,7 @@ void isa_mark_regions(struct isa_code *code) {
         code->insn[meeting].meets = true;
     }
     free(is_shared);
+    add_breaks(code);
 }
 
 /* A branch to the end of a kernel becomes an exit under a guard. */

@@ -109,6 +109,21 @@ static void a_long_divergent_branch_has_a_region(void **state) {
 
 /* ptxas 13.0: a guard before the end of a kernel is @P EXIT, a predicate is no branch, a jump to the next instruction
  * is nothing. The return of a kernel is EXIT, that of a function RET. */
+#define POPC "popc.b32 %r3, %r3;\n"
+#define LONG POPC POPC POPC POPC POPC POPC POPC POPC POPC
+
+/* The branch to OUT leaves the barrier of INNER, which the threads of the first branch have. */
+static void threads_that_leave_a_loop_leave_its_barriers(void **state) {
+    (void)state;
+    struct fixture f = convert("LOOP:\nsetp.gt.s32 %p1, %r1, 5;\n@%p1 bra INNER;\n" LONG "setp.gt.s32 %p2, %r3, 5;\n"
+                               "@%p2 bra OUT;\n" LONG "INNER:\nadd.s32 %r2, %r2, 1;\nsetp.lt.s32 %p3, %r2, %r1;\n"
+                               "@%p3 bra LOOP;\nOUT:\nst.global.u32 [%rd0], %r3;\n");
+    isa_mark_regions(&f.code);
+    assert_int_equal(fixture_at(&f, 1)->parts, ISA_PARTS);
+    assert_int_equal(fixture_at(&f, 12)->parts, 2 * ISA_PARTS); /* BREAK, BRA */
+    fixture_free(&f);
+}
+
 static void branches_that_stay_are_jumps(void **state) {
     (void)state;
     struct fixture f = convert("setp.gt.s32 %p1, %r1, 5;\n@%p1 bra END;\n@%p1 bra OVER;\npopc.b32 %r2, %r1;\n"
@@ -158,6 +173,7 @@ int main(void) {
         cmocka_unit_test(a_path_with_a_short_branch_becomes_predicates),
         cmocka_unit_test(conditions_that_decide_together_become_one_predicate),
         cmocka_unit_test(a_long_divergent_branch_has_a_region),
+        cmocka_unit_test(threads_that_leave_a_loop_leave_its_barriers),
         cmocka_unit_test(branches_that_stay_are_jumps),
         cmocka_unit_test(a_path_that_loads_may_be_longer),
     };

@@ -387,6 +387,8 @@ static bool names_one_thread(const struct isa_code *code, uint32_t predicate, bo
  * its number. */
 static bool is_for_one_thread(const struct isa_code *code, const struct ptx_instruction *insn) {
     const struct ptx_analysis *analysis = code->analysis;
+    if (!code->n_definitions || !analysis->n_blocks) /* not compiled */
+        return false;
     uint32_t i = (uint32_t)(insn - code->function->instruction), block = analysis->block_of[i];
     if (names_one_thread(code, insn->guard, !insn->guard_negated))
         return true;
