@@ -45,7 +45,9 @@ static void lower_every_opcode(const struct isa_target *target, enum ptx_type ty
                                                    .type = {type},
                                                    .matrix = &matrix};
     struct ptx_function function = {.instruction = instruction, .n_instructions = N};
-    struct ptx_analysis analysis = {.function = &function};
+    static uint32_t block_of[N];
+    struct ptx_block block = {.count = N, .dominator = PTX_NO_BLOCK};
+    struct ptx_analysis analysis = {.function = &function, .block = &block, .n_blocks = 1, .block_of = block_of};
     struct isa_code code = isa_code_new(target, &analysis);
     isa_choose_units(&code);
     for (unsigned op = 0; op < N; op++)
