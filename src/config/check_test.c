@@ -147,6 +147,8 @@ static void a_launch_takes_the_first_size_that_holds_its_blocks(void **state) {
     assert_int_equal(config_l1_bytes(&machine, (8 << 10) + 1), 48 << 10);
     assert_int_equal(config_l1_bytes(&machine, 17 << 10), 16 << 10);
     assert_int_equal(config_l1_bytes(&machine, 48 << 10), 16 << 10);
+    set(&machine, "unified.reserved=4K");
+    assert_int_equal(config_l1_bytes(&machine, 8 << 10), 52 << 10);
 }
 
 int main(void) {

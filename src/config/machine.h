@@ -70,7 +70,7 @@ struct config_shared {
 struct config_unified {
     bool is_present;
     char shared_sizes[128];
-    uint32_t tag_banks;
+    uint32_t reserved_bytes, tag_banks;
     uint32_t texture_lanes, texture_cycles;
 };
 

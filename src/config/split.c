@@ -55,5 +55,6 @@ uint32_t config_l1_bytes(const struct config_machine *machine, uint64_t shared_b
         return machine->l1.cache.size_bytes;
     while (*rest && (!bytes || bytes < shared_bytes))
         bytes = next_size(&rest);
-    return machine->l1.cache.size_bytes - (uint32_t)bytes;
+    uint64_t rest_bytes = machine->l1.cache.size_bytes - bytes, reserved = machine->unified.reserved_bytes;
+    return (uint32_t)(rest_bytes > reserved + machine->l1.cache.line_bytes ? rest_bytes - reserved : rest_bytes);
 }

@@ -38,7 +38,8 @@ expect "divisions, of zero in one lane" "$(value "$(h200 op_div_f32)" op_div_f32
 expect "fence" "$(value "$(h200 fence_device)" fence_device 1)" 267
 expect "fence that waits for nothing" "$(value "$(h200 fence_device --set lowering.fence_cycles=0)" fence_device 1)" 5
 results=$(h200 l1_beside_shared_164_1)
-expect "L1 beside 164 KB of shared memory" "$(value "$results" l1_beside_shared_164_1_warps 57344)" 35
+few=$(value "$results" l1_beside_shared_164_1_warps 57344) # 56 KB in 60, of which 8 hold no lines; the card has 61
+[[ $few -gt 50 && $few -lt 75 ]] || { echo "the L1 beside shared memory has no part without lines: $few cycles"; exit 1; }
 over=$(value "$results" l1_beside_shared_164_1_warps 92160) # lines are replaced at random: some stay; the card has 212
 [[ $over -gt 170 && $over -lt 250 ]] || { echo "the L1 beside shared memory has another size: $over cycles"; exit 1; }
 results=$(h200 shifted_rows_l1)
