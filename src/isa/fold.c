@@ -135,6 +135,33 @@ static void fuse_sums(struct isa_code *code) {
     free(is_full);
 }
 
+/* The least or most of three words is one instruction, and so is a bound of zero beside another one. */
+static void fuse_bounds(struct isa_code *code) {
+    for (uint32_t i = 0; i < code->n; i++) {
+        const struct ptx_instruction *insn = isa_source(code, i);
+        bool is_bound = insn->opcode == PTX_OP_MIN || insn->opcode == PTX_OP_MAX;
+        if (!is_bound || isa_is_float(insn) || ptx_type_bits(isa_type(insn)) != 32 || !code->insn[i].parts ||
+            code->insn[i].takes)
+            continue;
+        for (unsigned k = 1; k <= 2; k++) {
+            uint32_t d = only_for(code, &insn->operand[k], i);
+            if (d == ISA_NONE || !code->insn[d].parts || code->insn[d].takes ||
+                isa_type(isa_source(code, d)) != isa_type(insn))
+                continue;
+            const struct ptx_operand *other = &insn->operand[3 - k];
+            enum ptx_opcode inner = isa_source(code, d)->opcode;
+            bool is_zero = other->kind == PTX_OPERAND_INTEGER && !other->value && insn->opcode == PTX_OP_MAX &&
+                           inner == PTX_OP_MIN && ptx_type_kind(isa_type(insn)) == PTX_KIND_S;
+            bool is_third = inner == insn->opcode && other->kind == PTX_OPERAND_REGISTER;
+            if (is_zero || is_third) {
+                code->insn[d].parts = 0;
+                code->insn[i].takes = ISA_TAKES_SUM;
+                break;
+            }
+        }
+    }
+}
+
 static bool is_shift_by(const struct ptx_instruction *insn, enum ptx_opcode opcode) {
     return insn->opcode == opcode && insn->operand[1].kind == PTX_OPERAND_REGISTER &&
            insn->operand[2].kind == PTX_OPERAND_INTEGER && ptx_type_bits(isa_type(insn)) == 32;
@@ -444,6 +471,7 @@ void isa_fold(struct isa_code *code) {
     fold_rotations(code);
     fuse_logic(code);
     fuse_sums(code);
+    fuse_bounds(code);
     fuse_wide_sums(code);
     fold_signs(code);
     fold_limits(code);

@@ -18,6 +18,14 @@ static void constants_of_all_lanes_come_in_pairs(void **state) {
     FIXTURE_EXPECT(&f, 1, 1, 1, 1); /* not side by side */
 }
 
+static void the_least_of_three_words_is_one_instruction(void **state) {
+    (void)state;
+    struct fixture f = fold("min.s32 %r2, %r1, %r0;\nmin.s32 %r3, %r2, %r4;\nmin.s32 %r5, %r1, 255;\n"
+                            "max.s32 %r6, %r5, 0;\nmax.s32 %r7, %r1, %r0;\nmin.s32 %r8, %r7, %r4;\n"
+                            "st.global.v4.u32 [%rd0], {%r3, %r6, %r8, %r8};\n");
+    FIXTURE_EXPECT(&f, 0, 1, 0, 1, 1, 1, 1); /* VIMNMX3, VIMNMX.RELU */
+}
+
 static void opposite_shifts_turn_a_word(void **state) {
     (void)state;
     struct fixture f = fold("shl.b32 %r2, %r1, 13;\nshr.u32 %r3, %r1, 19;\nor.b32 %r4, %r2, %r3;\n"
@@ -242,6 +250,7 @@ static void a_choice_of_constants_is_added_under_its_predicate(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(constants_of_all_lanes_come_in_pairs),
+        cmocka_unit_test(the_least_of_three_words_is_one_instruction),
         cmocka_unit_test(opposite_shifts_turn_a_word),
         cmocka_unit_test(a_product_of_registers_is_not_subtracted),
         cmocka_unit_test(a_wide_product_is_part_of_the_sum),
