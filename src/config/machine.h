@@ -144,7 +144,7 @@ struct config_slice {
 struct config_halves {
     bool is_present;
     uint32_t atomic_cycles, read_cycles, host_cycles;
-    double fill_cycles;
+    double fill_cycles, relay_cycles;
 };
 
 /* The network between the SMs and the L2. */

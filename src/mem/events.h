@@ -47,11 +47,13 @@ enum mem_message_flags {
 };
 
 struct mem_message {
-    uint64_t line;     /* number of the memory line */
-    uint32_t token;    /* MSHR, L2 entry or the caller's token */
-    uint32_t fraction; /* part of a cycle after which the packet's head arrives, in ticks */
-    uint16_t sm, unit; /* unit: L2 bank */
-    uint16_t bytes;    /* data requested (READ, OWN) or carried */
+    uint64_t line;          /* number of the memory line */
+    uint32_t token;         /* MSHR, L2 entry or the caller's token */
+    uint32_t fraction : 24; /* part of a cycle after which the packet's head arrives, in ticks */
+    bool is_several : 1;    /* ATOMIC: changes several numbers */
+    bool returns : 1;       /* ATOMIC: its result is needed */
+    uint16_t sm, unit;      /* unit: L2 bank */
+    uint16_t bytes;         /* data requested (READ, OWN) or carried */
     uint8_t type, flags;
 };
 

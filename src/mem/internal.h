@@ -230,6 +230,7 @@ struct mem {
     uint32_t n_sms, n_banks, n_channels, n_partitions;
     uint32_t bank_lines; /* consecutive lines of a bank */
     uint32_t l2_latency, l2_merges;
+    bool relays;             /* atomics of the other half: halves.relay_cycles */
     bool shares_lookups;     /* stores and the first lines of reads: slice.sector_cycles below 1 */
     uint64_t crossbar_ticks; /* latency of one crossing */
     uint64_t sector_ticks;   /* crossbar.sector_cycles; 0: packets leave SMs by their bytes */

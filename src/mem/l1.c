@@ -245,7 +245,8 @@ static uint32_t sectors_on_link(const struct mem *mem, struct mem_sm *sm, const 
 
 /* Sends a request without an MSHR: a store that is written through, an atomic, an access on a machine without an L1. */
 static bool send_direct(struct mem *mem, struct mem_sm *sm, const struct mem_l1 *l1, enum mem_message_type type,
-                        uint32_t flags, uint64_t address, uint32_t bytes, uint32_t token, uint64_t cycle) {
+                        uint32_t flags, bool returns, uint64_t address, uint32_t bytes, uint32_t token,
+                        uint64_t cycle) {
     uint32_t *credits = type == MEM_MSG_ATOMIC ? atomic_credits(mem, sm) : &sm->credits;
     if (type == MEM_MSG_WRITE && sm->stores.capacity && !mem_stores_pass(sm) &&
         !(mem->n_host && mem_is_in_host_memory(mem, address)))
@@ -260,6 +261,8 @@ static bool send_direct(struct mem *mem, struct mem_sm *sm, const struct mem_l1 
         .bytes = (uint16_t)bytes,
         .type = (uint8_t)type,
         .flags = (uint8_t)(MEM_FLAG_DIRECT | flags),
+        .is_several = flags & MEM_FLAG_SEVERAL,
+        .returns = returns,
     };
     if (!mem->sector_ticks || (type != MEM_MSG_WRITE && type != MEM_MSG_ATOMIC)) {
         send(mem, sm, message, true, cycle + l1->latency_cycles);
@@ -291,8 +294,9 @@ static enum mem_answer access_directly(struct mem *mem, struct mem_sm *sm, struc
     enum mem_message_type type = kind == MEM_ATOMIC ? MEM_MSG_ATOMIC : kind == MEM_WRITE ? MEM_MSG_WRITE : MEM_MSG_READ;
     uint32_t flags = hint_of(kind) | (bytes & MEM_ADDS_FLOATS ? MEM_FLAG_SUM : 0) |
                      (bytes & MEM_PASSES_TWICE ? MEM_FLAG_TWICE : 0) | (bytes & MEM_HAS_SEVERAL ? MEM_FLAG_SEVERAL : 0);
+    bool returns = bytes & MEM_RETURNS;
     bytes &= MEM_ADDS_FLOATS - 1;
-    if (!send_direct(mem, sm, l1, type, flags, address, bytes, token, cycle))
+    if (!send_direct(mem, sm, l1, type, flags, returns, address, bytes, token, cycle))
         return refuse(mem, sm, &sm->counters.crossbar_full, cycle, ready);
     if (kind == MEM_WRITE)
         return hit(ready, cycle + 1);
@@ -407,7 +411,7 @@ static enum mem_answer access_store(struct mem *mem, struct mem_sm *sm, struct m
                                     uint64_t address, uint32_t slot, uint32_t bytes, uint32_t token, uint64_t *ready) {
     uint64_t line = address >> l1->line_shift;
     if (!l1->is_write_back || (slot == MEM_NONE && !l1->allocates_on_write)) {
-        if (!send_direct(mem, sm, l1, MEM_MSG_WRITE, 0, address, bytes, token, cycle))
+        if (!send_direct(mem, sm, l1, MEM_MSG_WRITE, 0, false, address, bytes, token, cycle))
             return refuse_access(mem, sm, l1, line, MEM_WRITE, bytes, &sm->counters.crossbar_full, cycle, ready);
         if (slot != MEM_NONE)
             use(l1, slot);

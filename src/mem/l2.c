@@ -471,6 +471,23 @@ static uint64_t busy_cycles(const struct mem *mem, struct mem_bank *bank, const 
     return whole;
 }
 
+/* An atomic of an SM of the other half passes through a slice there, and so does its result. A single number travels in
+ * the header, further ones in as many sectors as they are in, with a mask. A result takes two cycles for each whole
+ * sector. The bank of the other half is our choice: one of the partition's own. */
+static void relay(struct mem *mem, const struct mem_bank *bank, const struct mem_message *message, uint64_t cycle) {
+    if (!mem->relays || message->type != MEM_MSG_ATOMIC || !is_far(mem, message))
+        return;
+    bool is_next = message->flags & MEM_FLAG_NEXT_SECTOR;
+    uint32_t n_sectors = is_next ? 1 : message->is_several ? 2 : 0;
+    if (message->returns)
+        n_sectors += message->bytes < mem->line_bytes ? 1 : 2;
+    struct mem_bank *other = &mem->banks[(bank->id + mem->n_partitions) % mem->n_banks];
+    other->rest += n_sectors * mem->machine->halves.relay_cycles;
+    uint64_t whole = (uint64_t)other->rest;
+    other->rest -= (double)whole;
+    other->free_cycle = (other->free_cycle > cycle ? other->free_cycle : cycle) + whole;
+}
+
 /* Answers a waiting read together with an earlier one. Returns false if it has to wait. */
 static bool answer_too(struct mem *mem, struct mem_bank *bank, struct mem_input *input, uint64_t cycle) {
     struct mem_message message = input->message;
@@ -572,6 +589,7 @@ static __attribute__((noinline)) bool let_sector_pass(struct mem *mem, struct me
         if (!answer_too(mem, bank, input, cycle))
             break;
         bank->free_cycle = cycle + busy_cycles(mem, bank, &message, 0, cycle);
+        relay(mem, bank, &message, cycle);
         return true;
     }
     return false;
@@ -622,6 +640,7 @@ static inline void serve_request(struct mem *mem, struct mem_bank *bank, uint64_
     bool reads_line = message.type == MEM_MSG_READ && (mem->shares_lookups || message.flags & MEM_FLAG_BULK);
     uint32_t n_more = reads_line ? read_rest_of_line(mem, bank, &message, cycle) : 0;
     bank->free_cycle = cycle + busy_cycles(mem, bank, &message, n_more, cycle);
+    relay(mem, bank, &message, cycle);
     if (mem->shares_lookups) {
         bank->store_free_cycle = cycle + 1;
         bank->was_store = false;

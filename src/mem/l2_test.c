@@ -215,6 +215,40 @@ static void a_line_from_the_other_half_keeps_its_bank_busy(void **state) {
     assert_in_range(end[1], end[0] + 5, end[0] + 7);
 }
 
+/* An atomic of SM 1 on a line whose home is the other half passes through the other bank, which then answers a read of
+ * SM 0 later: by two cycles for two sectors of numbers, and by another one for a result of part of a line. */
+static void atomics_of_the_other_half_keep_a_second_bank_busy(void **state) {
+    (void)state;
+    static const struct {
+        uint32_t sm, bytes, cycles;
+    } kind[] = {{1, 4, 0},
+                {1, 4 | MEM_RETURNS, 6},
+                {1, 8 | MEM_HAS_SEVERAL, 12},
+                {1, 8 | MEM_HAS_SEVERAL | MEM_RETURNS, 18},
+                {0, 8 | MEM_HAS_SEVERAL | MEM_RETURNS, 0}};
+    uint64_t start = 3000, first = 0;
+    for (size_t k = 0; k < sizeof kind / sizeof *kind; k++) {
+        struct fixture f;
+        uint64_t ready;
+        struct config_machine machine = fixture_machine();
+        machine.halves = (struct config_halves){true, .relay_cycles = 6};
+        machine.serial_atomics = (struct config_serial_atomics){.is_present = true, .slice_cycles = 1};
+        machine.l1.bypass = true;
+        fixture_start(&f, machine);
+        fixture_miss(&f, 0, 1000, MEM_READ, 0, 1);
+        mem_advance(f.mem, 1999);
+        fixture_miss(&f, 0, 2000, MEM_READ, 1, 2);
+        mem_advance(f.mem, start - 1);
+        assert_int_equal(mem_access(f.mem, kind[k].sm, start, MEM_ATOMIC, 0, kind[k].bytes, 3, &ready), MEM_MISS);
+        fixture_miss(&f, 0, start + 1, MEM_READ_PAST, 1, 4);
+        mem_advance(f.mem, start + 999);
+        uint64_t end = f.log[f.log[2].token == 4 ? 2 : 3].cycle;
+        first = k ? first : end;
+        assert_in_range(end - first, kind[k].cycles - (kind[k].cycles > 0), kind[k].cycles);
+        fixture_end(&f);
+    }
+}
+
 /* Reads and stores of whole lines take turns, if a read looks up only once for a line of 128 bytes. */
 static void stores_share_the_lookups_of_reads(void **state) {
     (void)state;
@@ -712,6 +746,7 @@ int main(void) {
         cmocka_unit_test(a_load_may_read_the_sectors_of_a_line_together),
         cmocka_unit_test(slices_lie_at_different_distances),
         cmocka_unit_test(a_line_from_the_other_half_keeps_its_bank_busy),
+        cmocka_unit_test(atomics_of_the_other_half_keep_a_second_bank_busy),
         cmocka_unit_test(stores_share_the_lookups_of_reads),
         cmocka_unit_test(a_half_of_the_chip_has_what_its_sms_have_accessed),
         cmocka_unit_test(the_host_leaves_every_second_line_astray),

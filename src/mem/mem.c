@@ -178,6 +178,7 @@ static void set_shape(struct mem *mem) {
     mem->n_banks =
         mem->l2 != MEM_ABSENT ? (machine->l2.cache.banks > 0 ? machine->l2.cache.banks : 1) : mem->n_channels;
     mem->shares_lookups = machine->slice.sector_cycles < 1;
+    mem->relays = machine->halves.is_present && machine->serial_atomics.is_present && machine->halves.relay_cycles > 0;
     mem->l2_latency = mem->l2 != MEM_ABSENT ? machine->l2.cache.latency_cycles : 0;
     mem->l2_merges = machine->l2.cache.mshr_merges;
     mem->crossbar_ticks = (uint64_t)machine->crossbar.latency_cycles << MEM_TICK_BITS;

@@ -63,6 +63,7 @@ enum mem_atomic {
     MEM_ADDS_FLOATS = 1 << 16,  /* it adds floating-point numbers */
     MEM_PASSES_TWICE = 1 << 17, /* it takes a slice two passes */
     MEM_HAS_SEVERAL = 1 << 18,  /* it changes several numbers of the line */
+    MEM_RETURNS = 1 << 19,      /* its result is needed */
 };
 /* Local memory has addresses of its own from here on. */
 #define MEM_LOCAL UINT64_C(0x0000400000000000)

@@ -264,7 +264,8 @@ static void coalesce(const struct sm *sm, const struct sm_timing *timing, const 
     if (timing->is_atomic && sm->machine->serial_atomics.is_present) {
         if (timing->atomic_kind != ISA_ATOMIC_JOINED)
             n = mem_repeat_atomics(address, n, bytes, request->transaction);
-        request->atomic = timing->atomic_kind == ISA_ATOMIC_SUM ? MEM_ADDS_FLOATS : 0;
+        request->atomic =
+            (timing->atomic_kind == ISA_ATOMIC_SUM ? MEM_ADDS_FLOATS : 0) | (timing->returns ? MEM_RETURNS : 0);
         if (timing->atomic_kind == ISA_ATOMIC_SWAP) /* its transactions also carry what they compare with */
             request->twice_above = bytes;
         else if (timing->atomic_kind == ISA_ATOMIC_SUM && bytes == sizeof(double))

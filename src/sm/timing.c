@@ -180,6 +180,7 @@ static void cost_of_access(const struct config_machine *machine, const struct ex
     enum ptx_space space = is_texture ? PTX_SPACE_GLOBAL : (enum ptx_space)insn->access.space;
     timing->is_atomic = insn->opcode == PTX_OP_ATOM || insn->opcode == PTX_OP_RED || insn->opcode == PTX_OP_SURED ||
                         insn->opcode == PTX_OP_MBARRIER;
+    timing->returns = insn->opcode == PTX_OP_ATOM;
     timing->is_store = is_store(insn, source);
     timing->is_load = !timing->is_store && !timing->is_atomic;
     bool retries = machine->serial_atomics.is_present && machine->serial_atomics.retry_cycles;

@@ -66,6 +66,7 @@ struct sm_timing {
     bool is_barrier : 1, is_fence : 1;
     bool jumps : 1;        /* a branch, call or return of the machine code */
     bool meets : 1;        /* the machine code has BSYNC here: each path that arrives executes it */
+    bool returns : 1;      /* an atomic with a result */
     uint8_t n_special : 2; /* the machine instructions of the special-function unit */
     uint8_t : 0;
     bool holds_row : 1;        /* a load whose DRAM row should stay open: MEM_READ_HOLD */
