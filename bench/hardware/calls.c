@@ -1,4 +1,4 @@
-/* Calls of functions: arguments, registers that a function saves, loads that wait at a call; and how soon a warp issues
+/* Calls of functions: arguments, registers that a function saves; and how soon a warp issues
  * the next access to memory. */
 #include "bench.h"
 
@@ -86,7 +86,7 @@ static void arguments(struct bench *bench, const char *name, bool is_pointer) {
 /* A function that calls itself DEPTH times, and needs n words after that. */
 static void recursion(struct bench *bench) {
     enum { DEPTH = 16 };
-    static const unsigned words[] = {0, 4, 8, 12};
+    static const unsigned words[] = {0, 4, 8}; /* more exceed the stack, 1 KB */
     if (!bench_wants(bench, "calls_recursion"))
         return;
     for (size_t k = 0; k < sizeof words / sizeof *words; k++) {
@@ -111,29 +111,6 @@ static void recursion(struct bench *bench) {
         text_free(&globals);
         text_free(&body);
     }
-}
-
-/* Loads of lines that are in the L2, each before a call that does not need it, or without the calls. */
-static void loads(struct bench *bench, const char *name, bool has_calls) {
-    struct text globals = {0}, body = {0}, before = {0};
-    if (!bench_wants(bench, name))
-        return;
-    add_sum(&globals, "add_up", 2);
-    text_add(&before, "%smul.wide.u32 %%rd0, %%gtid, 4;\nadd.u64 %%rd0, %%rd0, %%data;\n", setup);
-    for (unsigned i = 0; i < PER_ROUND; i++) {
-        text_add(&body, "ld.global.cg.u32 %%r1%u, [%%rd0+%u];\n", i, 4096 * i);
-        if (has_calls)
-            add_call(&body, "add_up", "", 2);
-        else
-            text_add(&body, "add.u32 %%r0, %%r0, %%number;\n");
-    }
-    for (unsigned i = 0; i < PER_ROUND; i++)
-        text_add(&body, "xor.b32 %%r0, %%r0, %%r1%u;\n", i);
-    struct bench_source source = {.globals = globals.at, .setup = before.at, .body = body.at, .tail = tail};
-    run(bench, name, &source, PER_ROUND, 0, PER_ROUND);
-    text_free(&globals);
-    text_free(&body);
-    text_free(&before);
 }
 
 /* n independent accesses of a warp that follow each other directly. */
@@ -186,7 +163,5 @@ void bench_calls(struct bench *bench) {
     arguments(bench, "calls_name", false);
     arguments(bench, "calls_pointer", true);
     recursion(bench);
-    loads(bench, "calls_loads", true);
-    loads(bench, "loads_alone", false);
     accesses(bench);
 }

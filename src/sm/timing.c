@@ -413,7 +413,7 @@ static void set_traits(struct sm_timing *timing) {
 
 static void set_awaits_others(const struct config_machine *machine, struct sm_timing *timing) {
     bool has_own_registers = timing->n_registers <= SM_OWN_REGISTERS;
-    /* The code behind a call or a return does not know which results are in flight (calls_loads). */
+    /* The code behind a call or a return does not know which results are in flight. */
     bool awaits_results = timing->is_call && isa_is_compiled(isa_target_of(machine));
     timing->awaits_others =
         timing->is_release || timing->is_fence || timing->is_barrier || awaits_results || !has_own_registers;
