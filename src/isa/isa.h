@@ -34,7 +34,8 @@ enum isa_latency {
     ISA_LATENCY_FP32,
     ISA_LATENCY_FP64,
     ISA_LATENCY_SFU,
-    ISA_LATENCY_SHARED
+    ISA_LATENCY_SHARED,
+    ISA_LATENCY_SPECIAL /* a special register */
 };
 
 /* What a lane does, for statistics. */

@@ -76,6 +76,17 @@ static void choose_for_contents(const struct ptx_instruction *source, struct isa
     }
 }
 
+/* Returns whether the instruction reads a special register. The sizes of blocks and grids are constants, and clocks
+ * have an instruction of their own (op_tid). */
+static bool reads_special(const struct ptx_instruction *insn) {
+    if (insn->opcode != PTX_OP_MOV || insn->operand[1].kind != PTX_OPERAND_SPECIAL)
+        return false;
+    unsigned special = insn->operand[1].special;
+    bool is_size = (special >= PTX_SPECIAL_NTID_X && special <= PTX_SPECIAL_NTID_Z) ||
+                   (special >= PTX_SPECIAL_NCTAID_X && special <= PTX_SPECIAL_NCTAID_Z);
+    return !is_size && !(special >= PTX_SPECIAL_CLOCK && special <= PTX_SPECIAL_CLOCK64);
+}
+
 static void choose_unit(const struct isa_target *target, const struct ptx_instruction *source, struct isa_insn *insn) {
     bool is_double = isa_type(source) == PTX_F64 || isa_source_type(source) == PTX_F64;
     bool is_move = source->opcode == PTX_OP_MOV;
@@ -100,6 +111,8 @@ static void choose_unit(const struct isa_target *target, const struct ptx_instru
     if (!target->compiler || !isa_saturates(source)) /* otherwise a sum with zero */
         target->choose_unit(source, insn);
     choose_for_contents(source, insn);
+    if (target->compiler && reads_special(source))
+        insn->latency = ISA_LATENCY_SPECIAL;
 }
 
 /* Returns how many machine instructions of the special-function unit the instruction becomes: conversions, counts of

@@ -165,6 +165,23 @@ static void functions_that_do_not_flush_scale_their_operand(void **state) {
     }
 }
 
+/* The size of a block is a constant, and the clock has an instruction of its own. */
+static void special_registers_have_their_latency(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        enum isa_latency latency;
+    } rows[] = {{"mov.u32 %r1, %tid.x;", ISA_LATENCY_SPECIAL},  {"mov.u32 %r1, %ctaid.y;", ISA_LATENCY_SPECIAL},
+                {"mov.u32 %r1, %laneid;", ISA_LATENCY_SPECIAL}, {"mov.u32 %r1, %ntid.z;", ISA_LATENCY_ALU},
+                {"mov.u32 %r1, %nctaid.x;", ISA_LATENCY_ALU},   {"mov.u32 %r1, %clock;", ISA_LATENCY_ALU},
+                {"mov.u32 %r1, %r2;", ISA_LATENCY_ALU}};
+    for (unsigned k = 0; k < sizeof rows / sizeof *rows; k++) {
+        struct fixture f = choose(rows[k].text);
+        assert_int_equal(fixture_at(&f, 0)->latency, rows[k].latency);
+        fixture_free(&f);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rounded_roots_and_divisions_have_a_slow_path),
@@ -177,6 +194,7 @@ int main(void) {
         cmocka_unit_test(fences_for_the_device_are_marked),
         cmocka_unit_test(machine_instructions_of_the_special_function_unit_are_counted),
         cmocka_unit_test(functions_that_do_not_flush_scale_their_operand),
+        cmocka_unit_test(special_registers_have_their_latency),
     };
     return cmocka_run_group_tests_name("isa/units", tests, NULL, NULL);
 }

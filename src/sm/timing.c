@@ -72,6 +72,8 @@ static uint32_t latency_of(const struct config_machine *machine, enum isa_latenc
         return machine->sm.sfu_cycles;
     case ISA_LATENCY_SHARED:
         return machine->shared.latency_cycles + 1;
+    case ISA_LATENCY_SPECIAL:
+        return machine->sm.special_cycles ? machine->sm.special_cycles : machine->sm.alu_cycles;
     }
     return machine->sm.alu_cycles;
 }

@@ -308,6 +308,22 @@ static void constants_may_be_operands(void **state) {
     costs_free(&costs);
 }
 
+static void special_registers_take_as_long_as_the_machine_says(void **state) {
+    (void)state;
+    static const char ptx[] =
+        ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k()\n{\n"
+        ".reg .b32 %r<4>;\nadd.u32 %r3, %r2, 1;\nmov.u32 %r1, %tid.x;\nadd.u32 %r2, %r1, %r3;\nret;\n}\n";
+    static const char *const slow[] = {"lowering.target=sm_90", "sm.special_cycles=20", NULL};
+    static const char *const other[] = {"lowering.target=sm_90", NULL}, *const on_ptx[] = {"sm.special_cycles=20",
+                                                                                           NULL};
+    struct costs costs[] = {costs_on(slow, ptx), costs_on(other, ptx), costs_on(on_ptx, ptx)};
+    assert_int_equal(costs[0].program->timing[1].latency_cycles, 20);
+    assert_true(costs[1].program->timing[1].latency_cycles < 20);
+    assert_true(costs[2].program->timing[1].latency_cycles < 20);
+    for (unsigned k = 0; k < 3; k++)
+        costs_free(&costs[k]);
+}
+
 /* The machine instructions that bring a constant into a register come before, beside the chain of results. */
 static void results_do_not_wait_for_constants(void **state) {
     (void)state;
@@ -333,6 +349,7 @@ int main(void) {
         cmocka_unit_test(products_of_matrices_occupy_their_unit),
         cmocka_unit_test(some_loads_pass_the_l1),
         cmocka_unit_test(constants_may_be_operands),
+        cmocka_unit_test(special_registers_take_as_long_as_the_machine_says),
         cmocka_unit_test(results_do_not_wait_for_constants),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
