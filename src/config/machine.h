@@ -26,7 +26,8 @@ struct config_sm {
     enum config_units units;
     uint32_t stages, fetch_cycles, branch_cycles, untaken_cycles, barrier_cycles;
     uint32_t alu_cycles, fp16_cycles, fp32_cycles, fp64_cycles, sfu_cycles, constant_cycles, prefix_cycles;
-    uint32_t guard_cycles, cross_cycles, far_cross_cycles, match_cycles, match_busy_cycles, access_cycles, special_cycles;
+    uint32_t guard_cycles, cross_cycles, far_cross_cycles, match_cycles, match_busy_cycles, access_cycles,
+        special_cycles;
     uint32_t long_product_cycles, long_product_issue_cycles;
     uint32_t sfu_width, ldst_width, multiply_width, register_banks;
     double fp64_width;

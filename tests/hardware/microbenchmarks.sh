@@ -35,6 +35,7 @@ expect "the same without a second cache" "$(value "$results" constant_first_8192
 expect "square roots, of zero in one lane" "$(value "$(h200 op_sqrt_f32)" op_sqrt_f32 latency)" 165
 expect "square roots of a warp" "$(value "$(h200 op_sqrt_f32)" op_sqrt_f32 one_warp)" 67
 expect "divisions, of zero in one lane" "$(value "$(h200 op_div_f32)" op_div_f32 latency)" 271
+expect "special registers" "$(value "$(h200 op_guarded_smid)" op_guarded_smid latency)" 38
 expect "fence" "$(value "$(h200 fence_device)" fence_device 1)" 267
 expect "fence that waits for nothing" "$(value "$(h200 fence_device --set lowering.fence_cycles=0)" fence_device 1)" 5
 results=$(h200 l1_beside_shared_164_1)
