@@ -150,7 +150,7 @@ struct config_halves {
 
 /* The network between the SMs and the L2. */
 struct config_crossbar {
-    uint32_t latency_cycles, credits, atomics, store_lines;
+    uint32_t latency_cycles, credits, atomics, store_lines, store_wait_cycles;
     double bytes_per_cycle, sector_cycles;
 };
 

@@ -72,12 +72,11 @@ enum { MEM_LINE_SECTORS = 4 };
 struct mem_stored_line {
     uint64_t number, ready;             /* ready: the cycle from which it may leave */
     uint32_t written[MEM_LINE_SECTORS]; /* bytes of its sectors, a bit for each */
-    uint32_t warp;                      /* that stores it */
 };
 struct mem_stores {
     struct mem_stored_line *line; /* a ring, oldest first */
     uint32_t capacity, first, n;  /* capacity 0: stores leave one by one */
-    uint32_t warp, written;       /* of the next store: mem_name_store() */
+    uint32_t written;             /* bytes of the next store: mem_name_store() */
     bool has_event;               /* the cycle in which the link is to take the oldest is known */
 };
 

@@ -528,10 +528,7 @@ void mem_name_access(struct mem *mem, uint32_t sm, uint32_t pc, bool is_critical
 
 bool mem_joins_stores(const struct mem *mem) { return mem->sms[0].stores.capacity > 0; }
 
-void mem_name_store(struct mem *mem, uint32_t sm, uint32_t warp, uint32_t written) {
-    mem->sms[sm].stores.warp = warp;
-    mem->sms[sm].stores.written = written;
-}
+void mem_name_store(struct mem *mem, uint32_t sm, uint32_t written) { mem->sms[sm].stores.written = written; }
 
 uint32_t mem_mshrs_used(const struct mem *mem, uint32_t sm) { return mem->sms[sm].data.mshrs.lines.n_used; }
 

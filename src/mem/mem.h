@@ -145,10 +145,10 @@ uint64_t *mem_only_port(struct mem *mem, uint32_t sm);
  * not been called since. */
 void mem_refuse_fetches(struct mem *mem, uint32_t sm, uint32_t n);
 
-/* Returns whether stores of a warp may join (crossbar.store_lines). Then name the warp before each store, and the bytes
- * of the line that it writes, a bit for each; 0: it joins no other. */
+/* Returns whether stores may join (crossbar.store_lines). Then name the bytes of the line that each store writes before
+ * it, a bit for each; 0: it joins no other. */
 bool mem_joins_stores(const struct mem *mem);
-void mem_name_store(struct mem *mem, uint32_t sm, uint32_t warp, uint32_t written);
+void mem_name_store(struct mem *mem, uint32_t sm, uint32_t written);
 /* On machines with cacp.present, before each access to the L1: the instruction's pc, and whether its warp is critical.
  */
 void mem_name_access(struct mem *mem, uint32_t sm, uint32_t pc, bool is_critical);

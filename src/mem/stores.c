@@ -1,14 +1,14 @@
 /* The stores of an SM that wait for its link to the crossbar (crossbar.store_lines).
  *
- * Stores leave in order, as lines of 128 bytes. A store of the same warp that writes other bytes of a line that still
- * waits joins it: both leave together, and a sector that the two have written as a whole is no part any more. A line
- * waits at least for the latency of the L1, and then until the link is free and there are credits for its sectors. When
- * the queue is full, stores wait in front of it. On the card a store joins one that came up to 24 lines before it, and
- * none that came 32 lines before (join_steady, join_barrier).
+ * Stores leave in order, as lines of 128 bytes. A store to a line that still waits joins it, whichever warp it is of,
+ * and even if it writes the same bytes: both leave together, and a sector that the two have written as a whole is no
+ * part any more. A line waits for crossbar.store_wait cycles, and then until the link is free and there are credits for
+ * its sectors. The rest of the L1's latency follows. When the queue is full, stores wait in front of it. On the card a
+ * store joins one that came up to 24 lines before it, and none that came 32 lines before (join_steady, join_barrier,
+ * meet_free).
  *
- * Stores of whole sectors pass by while nothing waits, and those of bulk copies always do. Our choice: stores of other
- * warps, and of bytes that have been written, do not join. Left out: of stores of at most 4 bytes per lane that touch a
- * single line, fewer lines wait (join_steady_2_of_4). */
+ * Stores of whole sectors pass by while nothing waits, and those of bulk copies always do: our choice. Left out: of
+ * stores of at most 4 bytes per lane that touch a single line, fewer lines wait (join_steady_2_of_4). */
 #include "mem/internal.h"
 
 enum { LINE_BITS = 7, SECTOR_BITS = 5 };
@@ -24,15 +24,20 @@ static struct mem_stored_line *line_at(const struct mem_stores *stores, uint32_t
     return &stores->line[place < stores->capacity ? place : place - stores->capacity];
 }
 
-/* Returns a line that waits and that the named store joins, otherwise NULL: the latest of this number, if it is the
- * same warp's and the store writes other bytes. */
-static struct mem_stored_line *find(const struct mem_sm *sm, uint64_t number, uint32_t sector) {
+/* Returns the line of this number that waits, or NULL. */
+static struct mem_stored_line *find(const struct mem_sm *sm, uint64_t number) {
     for (uint32_t i = sm->stores.n; i-- > 0;) {
         struct mem_stored_line *line = line_at(&sm->stores, i);
         if (line->number == number)
-            return line->warp == sm->stores.warp && !(line->written[sector] & sm->stores.written) ? line : NULL;
+            return line;
     }
     return NULL;
+}
+
+/* Returns how many cycles pass from the moment in which no store can join a line any more until it is on the link. */
+static uint64_t rest_of_way(const struct mem *mem, const struct mem_sm *sm) {
+    uint32_t wait = mem->machine->crossbar.store_wait_cycles;
+    return sm->data.latency_cycles > wait ? sm->data.latency_cycles - wait : 0;
 }
 
 static uint32_t count_sectors(const struct mem_stored_line *line) {
@@ -53,7 +58,7 @@ static void send_first(struct mem *mem, struct mem_sm *sm, uint64_t cycle) {
         bool is_part = line->written[i] != UINT32_MAX;
         mem_l1_send_store(mem, sm, (line->number << LINE_BITS >> SECTOR_BITS) + i,
                           (uint32_t)__builtin_popcount(line->written[i]), is_part && !has_part ? 2 : 1, is_first,
-                          is_part && has_part, cycle);
+                          is_part && has_part, cycle + rest_of_way(mem, sm));
         is_first = false;
         has_part |= is_part;
     }
@@ -68,6 +73,8 @@ bool mem_stores_run(struct mem *mem, struct mem_sm *sm, uint64_t cycle) {
         const struct mem_stored_line *line = line_at(stores, 0);
         uint32_t n_sectors = count_sectors(line);
         uint64_t free = (sm->out.free_ticks + (1 << MEM_TICK_BITS) - 1) >> MEM_TICK_BITS;
+        uint64_t rest = rest_of_way(mem, sm);
+        free = free > rest ? free - rest : 0;
         uint64_t when = line->ready > free ? line->ready : free;
         if (when > cycle && !stores->has_event) {
             stores->has_event = true;
@@ -90,13 +97,12 @@ bool mem_stores_add(struct mem *mem, struct mem_sm *sm, uint64_t address, uint64
     struct mem_stores *stores = &sm->stores;
     uint64_t number = address >> LINE_BITS;
     uint32_t sector = address >> SECTOR_BITS & (MEM_LINE_SECTORS - 1);
-    struct mem_stored_line *line = find(sm, number, sector);
+    struct mem_stored_line *line = find(sm, number);
     if (!line) {
         if (stores->n == stores->capacity)
             return false;
         line = line_at(stores, stores->n++);
-        *line =
-            (struct mem_stored_line){.number = number, .ready = cycle + sm->data.latency_cycles, .warp = stores->warp};
+        *line = (struct mem_stored_line){.number = number, .ready = cycle + mem->machine->crossbar.store_wait_cycles};
     }
     line->written[sector] |= stores->written;
     if (!stores->has_event)

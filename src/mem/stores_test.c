@@ -10,13 +10,14 @@ static struct config_machine machine_with(uint32_t n_lines) {
     machine.l1.cache.banks = 8;
     machine.crossbar.sector_cycles = 10;
     machine.crossbar.store_lines = n_lines;
+    machine.crossbar.store_wait_cycles = 10;
     return machine;
 }
 
-static enum mem_answer store(struct fixture *f, uint64_t cycle, uint32_t warp, uint64_t address, uint32_t written) {
+static enum mem_answer store(struct fixture *f, uint64_t cycle, uint64_t address, uint32_t written) {
     uint64_t ready;
     mem_advance(f->mem, cycle);
-    mem_name_store(f->mem, 0, warp, written);
+    mem_name_store(f->mem, 0, written);
     return mem_access(f->mem, 0, cycle, MEM_WRITE, address, (uint32_t)__builtin_popcount(written), 0, &ready);
 }
 
@@ -37,8 +38,8 @@ static void stores_of_other_bytes_of_a_sector_leave_as_one(void **state) {
     for (uint32_t last = 109; last <= 110; last++) {
         struct fixture f;
         fixture_start(&f, machine_with(4));
-        assert_int_equal(store(&f, 100, 3, 0, FIRST_HALVES), MEM_HIT);
-        assert_int_equal(store(&f, last, 3, 0, ~FIRST_HALVES), MEM_HIT);
+        assert_int_equal(store(&f, 100, 0, FIRST_HALVES), MEM_HIT);
+        assert_int_equal(store(&f, last, 0, ~FIRST_HALVES), MEM_HIT);
         bool is_late = last == 110; /* the first has left, and the second leaves at 130 */
         assert_int_equal(stores_at_l2(&f), is_late ? 2 : 1);
         the_link(&f, is_late ? 150 : 120);
@@ -50,22 +51,39 @@ static void stores_of_other_sectors_of_a_line_share_its_mask(void **state) {
     (void)state;
     struct fixture f;
     fixture_start(&f, machine_with(4));
-    store(&f, 100, 3, 0, 0xf);
-    store(&f, 101, 3, 2 * SECTOR, 0xf);
+    store(&f, 100, 0, 0xf);
+    store(&f, 101, 2 * SECTOR, 0xf);
     assert_int_equal(stores_at_l2(&f), 2);
     the_link(&f, 110 + 30);
     fixture_end(&f);
 }
 
-static void stores_of_other_warps_and_of_the_same_bytes_do_not_join(void **state) {
+static void stores_of_the_same_bytes_join(void **state) {
     (void)state;
-    static const struct { uint32_t warp, written; } second[] = {{4, ~FIRST_HALVES}, {3, FIRST_HALVES}, {3, 0x1}};
+    static const uint32_t second[] = {FIRST_HALVES, 0x1};
     for (size_t i = 0; i < sizeof second / sizeof *second; i++) {
         struct fixture f;
         fixture_start(&f, machine_with(4));
-        store(&f, 100, 3, 0, FIRST_HALVES);
-        store(&f, 101, second[i].warp, 0, second[i].written);
-        assert_int_equal(stores_at_l2(&f), 2);
+        store(&f, 100, 0, FIRST_HALVES);
+        store(&f, 101, 0, second[i]);
+        assert_int_equal(stores_at_l2(&f), 1);
+        the_link(&f, 130);
+        fixture_end(&f);
+    }
+}
+
+/* A store 4 cycles after the first one is too late. The first one still needs the rest of the L1's 10 cycles. */
+static void a_line_waits_for_the_named_cycles(void **state) {
+    (void)state;
+    for (uint32_t last = 103; last <= 104; last++) {
+        struct fixture f;
+        struct config_machine machine = machine_with(4);
+        machine.crossbar.store_wait_cycles = 4;
+        fixture_start(&f, machine);
+        store(&f, 100, 0, 0xf);
+        store(&f, last, 0, 0xf0);
+        assert_int_equal(stores_at_l2(&f), last == 104 ? 2 : 1);
+        the_link(&f, last == 104 ? 150 : 130);
         fixture_end(&f);
     }
 }
@@ -75,12 +93,12 @@ static void a_full_queue_refuses_stores_until_a_line_leaves(void **state) {
     (void)state;
     struct fixture f;
     fixture_start(&f, machine_with(2));
-    assert_int_equal(store(&f, 100, 0, 0 * LINE, 0xf), MEM_HIT);
-    assert_int_equal(store(&f, 100, 0, 1 * LINE + SECTOR, 0xf), MEM_HIT);
-    assert_int_equal(store(&f, 101, 0, 2 * LINE, 0xf), MEM_REFUSED);
-    assert_int_equal(store(&f, 109, 0, 2 * LINE, 0xf), MEM_REFUSED);
-    assert_int_equal(store(&f, 110, 0, 2 * LINE, 0xf), MEM_HIT);
-    assert_int_equal(store(&f, 129, 0, 1 * LINE + SECTOR, 0xf0), MEM_HIT); /* joins */
+    assert_int_equal(store(&f, 100, 0 * LINE, 0xf), MEM_HIT);
+    assert_int_equal(store(&f, 100, 1 * LINE + SECTOR, 0xf), MEM_HIT);
+    assert_int_equal(store(&f, 101, 2 * LINE, 0xf), MEM_REFUSED);
+    assert_int_equal(store(&f, 109, 2 * LINE, 0xf), MEM_REFUSED);
+    assert_int_equal(store(&f, 110, 2 * LINE, 0xf), MEM_HIT);
+    assert_int_equal(store(&f, 129, 1 * LINE + SECTOR, 0xf0), MEM_HIT); /* joins */
     assert_int_equal(stores_at_l2(&f), 3);
     the_link(&f, 110 + 3 * 20);
     fixture_end(&f);
@@ -91,10 +109,10 @@ static void whole_sectors_wait_only_after_others(void **state) {
     (void)state;
     struct fixture f;
     fixture_start(&f, machine_with(4));
-    assert_int_equal(store(&f, 100, 0, 0, UINT32_MAX), MEM_HIT);
+    assert_int_equal(store(&f, 100, 0, UINT32_MAX), MEM_HIT);
     the_link(&f, 120); /* it has its place on the link at once: from 110 on */
-    store(&f, 101, 0, 1 * LINE, 0xf);
-    store(&f, 101, 0, 2 * LINE, UINT32_MAX);
+    store(&f, 101, 1 * LINE, 0xf);
+    store(&f, 101, 2 * LINE, UINT32_MAX);
     the_link(&f, 120);
     assert_int_equal(stores_at_l2(&f), 3);
     the_link(&f, 120 + 20 + 10);
@@ -109,8 +127,8 @@ static void lines_wait_for_credits(void **state) {
         struct config_machine machine = machine_with(4);
         machine.crossbar.credits = credits;
         fixture_start(&f, machine);
-        store(&f, 100, 0, 0 * LINE, 0xf);
-        store(&f, 100, 0, 1 * LINE, 0xf);
+        store(&f, 100, 0 * LINE, 0xf);
+        store(&f, 100, 1 * LINE, 0xf);
         mem_advance(f.mem, 135);
         assert_int_equal(f.mem->sms[0].stores.n, credits == 1);
         assert_int_equal(stores_at_l2(&f), 2);
@@ -136,7 +154,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stores_of_other_bytes_of_a_sector_leave_as_one),
         cmocka_unit_test(stores_of_other_sectors_of_a_line_share_its_mask),
-        cmocka_unit_test(stores_of_other_warps_and_of_the_same_bytes_do_not_join),
+        cmocka_unit_test(stores_of_the_same_bytes_join),
+        cmocka_unit_test(a_line_waits_for_the_named_cycles),
         cmocka_unit_test(a_full_queue_refuses_stores_until_a_line_leaves),
         cmocka_unit_test(whole_sectors_wait_only_after_others),
         cmocka_unit_test(lines_wait_for_credits),

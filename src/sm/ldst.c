@@ -204,7 +204,7 @@ static bool look_up(struct sm *sm, uint32_t number, uint32_t line, uint64_t cycl
         bytes |= request->atomic | (transaction->bytes > request->twice_above ? MEM_PASSES_TWICE : 0) |
                  (transaction->bytes > request->number_bytes ? MEM_HAS_SEVERAL : 0);
     else if (sm->ldst.memory_clock && request->kind == MEM_WRITE)
-        mem_name_store(sm->mem, sm->index, request->slot, request->is_copy ? 0 : request->written[line]);
+        mem_name_store(sm->mem, sm->index, request->is_copy ? 0 : request->written[line]);
     enum mem_answer answer = mem_access(sm->mem, sm->index, cycle, request->kind, transaction->line, bytes,
                                         number | line << SM_TOKEN_SHIFT, &ready);
     if (answer == MEM_REFUSED) {
