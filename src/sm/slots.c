@@ -37,8 +37,13 @@ void sm_slots_widen(struct sm_slots *slots, uint32_t n_registers) {
     if (n_registers <= n_before)
         return;
     sm_slots_begin(slots, n_registers);
-    for (uint32_t s = 0; s < slots->n; s++)
-        memcpy(slots->slot[s].register_ready, before + (size_t)s * n_before, n_before * sizeof *before);
+    for (uint32_t s = 0; s < slots->n; s++) {
+        uint64_t *to = slots->slot[s].register_ready;
+        const uint64_t *from = before + (size_t)s * n_before;
+        memset(to, 0, n_registers * sizeof *to);
+        memcpy(to, from, (n_before - 1) * sizeof *to);
+        to[n_registers - 1] = from[n_before - 1];
+    }
     free(before);
 }
 

@@ -34,6 +34,21 @@ static void a_group_starts_with_an_empty_scoreboard(void **state) {
     sm_slots_free(&slots);
 }
 
+/* A second kernel needs more registers: the last entry stays the last one, and the new ones are empty. */
+static void a_scoreboard_grows(void **state) {
+    (void)state;
+    struct sm_slots slots = new_slots();
+    for (uint32_t r = 0; r < N_REGISTERS; r++)
+        slots.slot[65].register_ready[r] = 10 + r;
+    sm_slots_widen(&slots, N_REGISTERS + 40);
+    assert_int_equal(slots.slot[65].register_ready[0], 10);
+    assert_int_equal(slots.slot[65].register_ready[N_REGISTERS - 2], 8 + N_REGISTERS);
+    for (uint32_t r = N_REGISTERS - 1; r < N_REGISTERS + 39; r++)
+        assert_int_equal(slots.slot[65].register_ready[r], 0);
+    assert_int_equal(slots.slot[65].register_ready[N_REGISTERS + 39], 9 + N_REGISTERS);
+    sm_slots_free(&slots);
+}
+
 static void states_are_counted(void **state) {
     (void)state;
     struct sm_slots slots = new_slots();
@@ -82,6 +97,7 @@ static void a_free_slot_of_the_scheduler_is_preferred(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_group_starts_with_an_empty_scoreboard),
+        cmocka_unit_test(a_scoreboard_grows),
         cmocka_unit_test(states_are_counted),
         cmocka_unit_test(a_free_slot_of_the_scheduler_is_preferred),
     };
