@@ -142,6 +142,7 @@ static void a_launch_takes_the_first_size_that_holds_its_blocks(void **state) {
     set(&machine, "l1.size=64K");
     assert_int_equal(config_l1_bytes(&machine, 20000), 64 << 10);
     set(&machine, "unified.shared_sizes=8K,16K,48K");
+    set(&machine, "unified.reserved=0");
     assert_int_equal(config_l1_bytes(&machine, 0), 56 << 10);
     assert_int_equal(config_l1_bytes(&machine, 8 << 10), 56 << 10);
     assert_int_equal(config_l1_bytes(&machine, (8 << 10) + 1), 48 << 10);
