@@ -61,7 +61,7 @@ static uint64_t arrive(struct mem_link *link, const struct mem_message *message,
 /* Lets the packet's head, which leaves at `start`, cross. Returns the cycle in which it arrives. */
 static uint64_t cross(const struct mem *mem, struct mem_message *message, uint64_t start) {
     uint64_t head = start + mem->crossbar_ticks;
-    message->fraction = (uint32_t)(head & (ticks(1) - 1));
+    message->fraction = (uint32_t)(head & (ticks(1) - 1)) & 0xffffff;
     return head >> MEM_TICK_BITS;
 }
 
