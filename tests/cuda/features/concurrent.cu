@@ -65,6 +65,7 @@ int main(int argc, char **argv) {
         CUDA(cudaMemcpy(&word, flag.data + 1, sizeof word, cudaMemcpyDeviceToHost));
         EXPECT(word == 7);
     }
+    compute<<<sms, 64, 0, a>>>(out.data, 1000); /* the first launch fetches the code */
     float one = microseconds(a, b, [&] { compute<<<sms, 64, 0, a>>>(out.data, 1000); });
     float two = microseconds(a, b, [&] {
         compute<<<sms, 64, 0, a>>>(out.data, 1000);
