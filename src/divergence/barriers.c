@@ -1,7 +1,8 @@
 /* barriers: convergence barriers, as NVIDIA's GPUs have had since Volta (compute capability 7.0). The lanes of a warp
  * have program counters of their own, but one path runs at a time. The compiler's instructions BSSY, BSYNC and BREAK
  * bring lanes together, and YIELD lets other paths run. convergence/paths.c is the mechanism, ptx/analysis/meetings.c
- * the compiler: it places the instructions, which cost nothing here beyond the costs of branches (isa/branches.c).
+ * the compiler: it places the instructions. isa/branches.c contains their costs, and each path that waits executes its
+ * BSYNC.
  *
  * Sources: the claims of US patent 10,067,768 (Diamos et al.), the abstract of Abaie Shoushtary et al. 2024 (arXiv
  * 2407.02944), and machine code of ptxas 13.0.
