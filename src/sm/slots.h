@@ -55,8 +55,8 @@ struct sm_slots {
 
 void sm_slots_init(struct sm_slots *slots, uint32_t n);
 void sm_slots_free(struct sm_slots *slots);
-/* Before and after a grid: sets up scoreboards of n_registers entries, one more than there are registers. The last entry is
- * that of accesses (sm_access_entry). */
+/* Before and after a grid: sets up scoreboards of n_registers entries, one more than there are registers. The last
+ * entry is that of accesses (sm_access_entry). */
 void sm_slots_begin(struct sm_slots *slots, uint32_t n_registers);
 void sm_slots_end(struct sm_slots *slots);
 /* During a grid: makes the scoreboards at least n_registers entries long. The last entry stays the last one. */
